@@ -1,0 +1,8 @@
+//! All SIMD and wide arithmetic of Tetralith.
+//!
+//! Each module is one job with one shape: a portable implementation that is always compiled and is
+//! the oracle, and kernels for particular CPUs that must give the same answers. A kernel is entered
+//! once for a whole job through a token of [`cpu`] that proves the CPU has its instructions. This
+//! crate takes and returns plain arrays and slices and knows no protocol.
+
+pub mod cpu;

@@ -1,0 +1,1 @@
+//! The Tetralith node: signing ceremonies over libp2p with an HTTP API.

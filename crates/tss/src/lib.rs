@@ -1,0 +1,1 @@
+//! Threshold ECDSA (DKLs23) as state machines without sockets, clocks or global randomness.

@@ -1,0 +1,1 @@
+//! Verifiable delay: sequential squaring, Wesolowski and Pietrzak proofs, time-lock encryption.
