@@ -6,3 +6,6 @@
 //! crate takes and returns plain arrays and slices and knows no protocol.
 
 pub mod cpu;
+pub mod keccak;
+pub mod sha256;
+pub mod sha512;
