@@ -410,7 +410,9 @@ mod tests {
 
     #[test]
     fn thresholds_are_checked() {
-        for (t, n, ok) in [(2, 2, true), (2, 255, true), (30, 30, true), (1, 3, false), (0, 0, false)] {
+        for (t, n, ok) in
+            [(2, 2, true), (2, 255, true), (30, 30, true), (1, 3, false), (0, 0, false)]
+        {
             assert_eq!(Threshold::new(t, n).is_ok(), ok, "{t} of {n}");
         }
         assert!(Threshold::new(4, 3).is_err());

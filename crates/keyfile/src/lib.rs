@@ -1,0 +1,427 @@
+//! Key files with a readable public part and a passphrase-encrypted secret part.
+//!
+//! One format serves every kind of key (`docs/key-file.md`): JSON text whose `kind`, `params` and
+//! `public` anyone can read, and whose `secret` is sealed with XChaCha20-Poly1305 under a key that
+//! Argon2id derives from a passphrase. The readable part is bound to the secret as associated data,
+//! so that neither can be exchanged alone. A file without a passphrase says so in its text.
+//!
+//! Decoding is strict: an unknown field, another version, or any text that this crate would not have
+//! written itself is refused, and the cost that a hostile file may ask of Argon2id is bounded.
+//!
+//! ```
+//! # use rand_core::SeedableRng;
+//! # let mut rng = chacha20::ChaCha20Rng::from_seed([7; 32]);
+//! use tetralith_keyfile::{Cost, KeyFile, Protection};
+//! let public = KeyFile::public("vrf", "draft03-cardano", b"public key");
+//! let file = public.seal(b"secret key", Protection::Passphrase(b"correct horse"), Cost::LEAST, &mut rng)?;
+//! let read = KeyFile::from_text(&file.to_text())?;
+//! assert_eq!(read.public, b"public key");
+//! assert_eq!(read.open(Some(b"correct horse"))?.as_slice(), b"secret key");
+//! assert!(read.open(Some(b"wrong")).is_err());
+//! # Ok::<(), tetralith_keyfile::Error>(())
+//! ```
+//!
+//! # Security
+//! The passphrase and the secret are zeroized in this crate's own memory. What the caller, the
+//! operating system's page cache or swap keep is not covered.
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{Key, KeyInit, XChaCha20Poly1305, XNonce};
+use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+/// Why a key file cannot be read, written or opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is longer than [`MAX_TEXT`].
+    #[error("key file is {0} bytes long, at most {MAX_TEXT} are read")]
+    TooLong(usize),
+    /// The text is not the JSON of a key file; the reason names the field or the place.
+    #[error("not a key file: {0}")]
+    Malformed(String),
+    /// The `version` is not one that this crate knows.
+    #[error("key file has version {0}, this program reads version {VERSION}")]
+    Version(u32),
+    /// The parsed file would be written otherwise.
+    #[error("key file is not in its canonical form (spacing, order or number format differ)")]
+    NotCanonical,
+    /// Argon2id's parameters are outside the bounds of [`Cost`].
+    #[error(
+        "key file asks for Argon2id with {memory_kib} KiB and {passes} passes, outside the bounds"
+    )]
+    CostOutOfBounds {
+        /// Memory in KiB.
+        memory_kib: u32,
+        /// Number of passes.
+        passes: u32,
+    },
+    /// A passphrase is needed and none was given.
+    #[error("the key is encrypted and no passphrase was given")]
+    PassphraseNeeded,
+    /// A passphrase was given for a file that is not encrypted.
+    #[error("the key is not encrypted, yet a passphrase was given")]
+    NotEncrypted,
+    /// The passphrase is wrong, or the file was changed.
+    #[error("wrong passphrase, or the key file was changed")]
+    WrongPassphrase,
+    /// The file holds no secret part.
+    #[error("the file holds a public key only")]
+    NoSecret,
+}
+
+/// The version that is written and read.
+pub const VERSION: u32 = 1;
+/// The longest text that is read, in bytes.
+pub const MAX_TEXT: usize = 8 << 20;
+const FORMAT: &str = "tetralith-key";
+
+/// How hard Argon2id makes each guess of a passphrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    memory_kib: u32,
+    passes: u32,
+}
+
+impl Cost {
+    /// 64 MiB and three passes: about a fifth of a second on today's machines (RFC 9106 §4, second
+    /// recommendation).
+    pub const STANDARD: Cost = Cost { memory_kib: 65_536, passes: 3 };
+    /// 8 KiB and one pass, for tests only.
+    pub const LEAST: Cost = Cost { memory_kib: 8, passes: 1 };
+    const MOST: Cost = Cost { memory_kib: 1 << 20, passes: 16 };
+
+    fn within_bounds(self) -> Result<Self, Error> {
+        let Cost { memory_kib, passes } = self;
+        let memory_ok = (Self::LEAST.memory_kib..=Self::MOST.memory_kib).contains(&memory_kib);
+        let passes_ok = (Self::LEAST.passes..=Self::MOST.passes).contains(&passes);
+        let error = Error::CostOutOfBounds { memory_kib, passes };
+        if memory_ok && passes_ok { Ok(self) } else { Err(error) }
+    }
+}
+
+/// How the secret part of a key file is protected.
+#[derive(Clone, Copy)]
+pub enum Protection<'a> {
+    /// Encrypted under this passphrase.
+    Passphrase(&'a [u8]),
+    /// Not at all; the caller has been asked and said so.
+    None,
+}
+
+/// A key file: a readable public part and a secret part.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyFile {
+    /// What the key is for: `xmss`, `vrf`, `tss-share`, …
+    pub kind: String,
+    /// The parameter set, suite or curve, by name.
+    pub params: String,
+    /// The public key in its own standard's encoding.
+    pub public: Vec<u8>,
+    secret: Secret,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Secret {
+    Absent,
+    Plain(Zeroizing<Vec<u8>>),
+    Sealed { cost: Cost, salt: [u8; 16], nonce: [u8; 24], ciphertext: Vec<u8> },
+}
+
+impl core::fmt::Debug for KeyFile {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("KeyFile").field("kind", &self.kind).field("params", &self.params).finish()
+    }
+}
+
+impl KeyFile {
+    /// Makes a file that holds a public key only.
+    #[must_use]
+    pub fn public(kind: &str, params: &str, public: &[u8]) -> Self {
+        KeyFile {
+            kind: kind.to_owned(),
+            params: params.to_owned(),
+            public: public.to_vec(),
+            secret: Secret::Absent,
+        }
+    }
+
+    /// Adds the secret part.
+    ///
+    /// # Errors
+    /// The cost is outside its bounds, or the secret is longer than the cipher allows.
+    ///
+    /// # Security
+    /// A fresh salt and nonce are drawn for every call.
+    pub fn seal(
+        mut self,
+        secret: &[u8],
+        protection: Protection<'_>,
+        cost: Cost,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, Error> {
+        self.secret = match protection {
+            Protection::None => Secret::Plain(Zeroizing::new(secret.to_vec())),
+            Protection::Passphrase(passphrase) => {
+                let (mut salt, mut nonce) = ([0; 16], [0; 24]);
+                rng.fill_bytes(&mut salt);
+                rng.fill_bytes(&mut nonce);
+                let cipher = cipher(passphrase, &salt, cost.within_bounds()?)?;
+                let header = self.header();
+                let payload = Payload { msg: secret, aad: &header };
+                let ciphertext = cipher
+                    .encrypt(&XNonce::from(nonce), payload)
+                    .map_err(|_| Error::Malformed("the secret is too long to encrypt".into()))?;
+                Secret::Sealed { cost, salt, nonce, ciphertext }
+            }
+        };
+        Ok(self)
+    }
+
+    /// Says whether a passphrase is needed to open the file.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        matches!(self.secret, Secret::Sealed { .. })
+    }
+
+    /// Returns the secret part.
+    ///
+    /// # Errors
+    /// The passphrase is missing, superfluous or wrong, or the file has no secret part.
+    pub fn open(&self, passphrase: Option<&[u8]>) -> Result<Zeroizing<Vec<u8>>, Error> {
+        match (&self.secret, passphrase) {
+            (Secret::Absent, _) => Err(Error::NoSecret),
+            (Secret::Plain(secret), None) => Ok(secret.clone()),
+            (Secret::Plain(_), Some(_)) => Err(Error::NotEncrypted),
+            (Secret::Sealed { .. }, None) => Err(Error::PassphraseNeeded),
+            (Secret::Sealed { cost, salt, nonce, ciphertext }, Some(passphrase)) => {
+                let payload = Payload { msg: ciphertext, aad: &self.header() };
+                cipher(passphrase, salt, *cost)?
+                    .decrypt(&XNonce::from(*nonce), payload)
+                    .map(Zeroizing::new)
+                    .map_err(|_| Error::WrongPassphrase)
+            }
+        }
+    }
+
+    /// Writes the file's text, which ends with a newline.
+    ///
+    /// # Security
+    /// The text of an unencrypted file contains the secret.
+    #[must_use]
+    pub fn to_text(&self) -> Zeroizing<String> {
+        let text = Text {
+            format: FORMAT.into(),
+            version: VERSION,
+            kind: self.kind.clone(),
+            params: self.params.clone(),
+            public: hex::encode(&self.public),
+            secret: match &self.secret {
+                Secret::Absent => None,
+                Secret::Plain(secret) => Some(SecretText::Plain { plain: hex::encode(secret) }),
+                Secret::Sealed { cost, salt, nonce, ciphertext } => Some(SecretText::Sealed {
+                    kdf: "argon2id".into(),
+                    memory_kib: cost.memory_kib,
+                    passes: cost.passes,
+                    salt: hex::encode(salt),
+                    cipher: "xchacha20-poly1305".into(),
+                    nonce: hex::encode(nonce),
+                    ciphertext: hex::encode(ciphertext),
+                }),
+            },
+        };
+        let json = serde_json::to_string_pretty(&text).expect("strings and numbers become JSON");
+        Zeroizing::new(json + "\n")
+    }
+
+    /// Reads a file's text, strictly.
+    ///
+    /// # Errors
+    /// The text is too long, is not a key file of this version, or is not what [`Self::to_text`]
+    /// would write.
+    pub fn from_text(text: &str) -> Result<Self, Error> {
+        if text.len() > MAX_TEXT {
+            return Err(Error::TooLong(text.len()));
+        }
+        let parsed: Text =
+            serde_json::from_str(text).map_err(|error| Error::Malformed(error.to_string()))?;
+        if parsed.format != FORMAT {
+            return Err(Error::Malformed(format!("format is not {FORMAT:?}")));
+        }
+        if parsed.version != VERSION {
+            return Err(Error::Version(parsed.version));
+        }
+        let file = KeyFile {
+            public: bytes("public", &parsed.public)?,
+            secret: parsed.secret.map_or(Ok(Secret::Absent), Secret::from_text)?,
+            kind: parsed.kind,
+            params: parsed.params,
+        };
+        if file.to_text().as_str() == text { Ok(file) } else { Err(Error::NotCanonical) }
+    }
+
+    /// The readable part as associated data: each field with its length before it.
+    fn header(&self) -> Vec<u8> {
+        let mut header = format!("{FORMAT} v{VERSION}").into_bytes();
+        for field in [self.kind.as_bytes(), self.params.as_bytes(), &self.public] {
+            header.extend_from_slice(&(field.len() as u64).to_be_bytes());
+            header.extend_from_slice(field);
+        }
+        header
+    }
+}
+
+impl Secret {
+    fn from_text(text: SecretText) -> Result<Self, Error> {
+        match text {
+            SecretText::Plain { plain } => {
+                Ok(Secret::Plain(Zeroizing::new(bytes("plain", &plain)?)))
+            }
+            SecretText::Sealed { kdf, memory_kib, passes, salt, cipher, nonce, ciphertext } => {
+                if kdf != "argon2id" || cipher != "xchacha20-poly1305" {
+                    return Err(Error::Malformed(format!(
+                        "unknown kdf {kdf:?} or cipher {cipher:?}"
+                    )));
+                }
+                Ok(Secret::Sealed {
+                    cost: Cost { memory_kib, passes }.within_bounds()?,
+                    salt: array("salt", &salt)?,
+                    nonce: array("nonce", &nonce)?,
+                    ciphertext: bytes("ciphertext", &ciphertext)?,
+                })
+            }
+        }
+    }
+}
+
+/// Argon2id of RFC 9106 into a XChaCha20-Poly1305 key.
+fn cipher(passphrase: &[u8], salt: &[u8; 16], cost: Cost) -> Result<XChaCha20Poly1305, Error> {
+    let out_of_bounds =
+        |_| Error::CostOutOfBounds { memory_kib: cost.memory_kib, passes: cost.passes };
+    let params = Params::new(cost.memory_kib, cost.passes, 1, Some(32)).map_err(out_of_bounds)?;
+    let mut key = Zeroizing::new([0; 32]);
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into(passphrase, salt, key.as_mut_slice())
+        .map_err(|error| Error::Malformed(error.to_string()))?;
+    Ok(XChaCha20Poly1305::new(&Key::from(*key)))
+}
+
+fn bytes(field: &str, text: &str) -> Result<Vec<u8>, Error> {
+    hex::decode(text).map_err(|error| Error::Malformed(format!("{field}: {error}")))
+}
+
+fn array<const N: usize>(field: &str, text: &str) -> Result<[u8; N], Error> {
+    let wrong_length = |found: Vec<u8>| {
+        Error::Malformed(format!("{field} is {} bytes long, {N} are needed", found.len()))
+    };
+    bytes(field, text)?.try_into().map_err(wrong_length)
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    format: String,
+    version: u32,
+    kind: String,
+    params: String,
+    public: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<SecretText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum SecretText {
+    Sealed {
+        kdf: String,
+        memory_kib: u32,
+        passes: u32,
+        salt: String,
+        cipher: String,
+        nonce: String,
+        ciphertext: String,
+    },
+    Plain {
+        plain: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::SeedableRng;
+
+    fn sealed() -> KeyFile {
+        let mut rng = chacha20::ChaCha20Rng::from_seed([1; 32]);
+        KeyFile::public("vrf", "draft03-cardano", &[1, 2, 3])
+            .seal(b"secret", Protection::Passphrase(b"pass"), Cost::LEAST, &mut rng)
+            .unwrap()
+    }
+
+    #[test]
+    fn the_format_is_frozen() {
+        assert_eq!(
+            sealed().to_text().as_str(),
+            include_str!("../../../vectors/keyfile/sealed.json")
+        );
+    }
+
+    #[test]
+    fn opens_with_its_passphrase_only() {
+        let file = KeyFile::from_text(&sealed().to_text()).unwrap();
+        assert_eq!(file.open(Some(b"pass")).unwrap().as_slice(), b"secret");
+        assert!(matches!(file.open(Some(b"Pass")), Err(Error::WrongPassphrase)));
+        assert!(matches!(file.open(None), Err(Error::PassphraseNeeded)));
+    }
+
+    #[test]
+    fn the_readable_part_is_bound_to_the_secret() {
+        let text = sealed().to_text();
+        for (from, to) in [("010203", "010204"), ("cardano", "algoran"), ("\"vrf\"", "\"vrg\"")] {
+            let file = KeyFile::from_text(&text.replace(from, to)).unwrap();
+            assert!(matches!(file.open(Some(b"pass")), Err(Error::WrongPassphrase)), "{from}");
+        }
+    }
+
+    #[test]
+    fn malformed_texts_are_refused() {
+        let text = sealed().to_text();
+        type Expected = fn(&Error) -> bool;
+        let cases: [(&str, String, Expected); 8] = [
+            ("empty", String::new(), |e| matches!(e, Error::Malformed(_))),
+            ("truncated", text[..text.len() / 2].into(), |e| matches!(e, Error::Malformed(_))),
+            ("trailing", format!("{}x", *text), |e| matches!(e, Error::Malformed(_))),
+            ("respaced", text.replace("  ", " "), |e| matches!(e, Error::NotCanonical)),
+            ("version", text.replace("\"version\": 1", "\"version\": 2"), |e| {
+                matches!(e, Error::Version(2))
+            }),
+            ("unknown field", text.replace("\"kind\"", "\"sort\": 1, \"kind\""), |e| {
+                matches!(e, Error::Malformed(_))
+            }),
+            ("huge cost", text.replace("\"memory_kib\": 8", "\"memory_kib\": 4000000000"), |e| {
+                matches!(e, Error::CostOutOfBounds { .. })
+            }),
+            ("wrong format", text.replace("tetralith-key", "other"), |e| {
+                matches!(e, Error::Malformed(_))
+            }),
+        ];
+        for (name, text, expected) in cases {
+            let error = KeyFile::from_text(&text).expect_err(name);
+            assert!(expected(&error), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_unencrypted_file_says_so() {
+        let mut rng = chacha20::ChaCha20Rng::from_seed([1; 32]);
+        let file = KeyFile::public("xmss", "XMSS-SHA2_10_256", &[9])
+            .seal(b"secret", Protection::None, Cost::STANDARD, &mut rng)
+            .unwrap();
+        let file = KeyFile::from_text(&file.to_text()).unwrap();
+        assert!(!file.is_encrypted());
+        assert_eq!(file.open(None).unwrap().as_slice(), b"secret");
+        assert!(matches!(file.open(Some(b"x")), Err(Error::NotEncrypted)));
+    }
+}
