@@ -38,6 +38,7 @@ mod hash;
 mod keys;
 mod lanes;
 mod params;
+pub mod pkix;
 pub mod qrl;
 mod sign;
 #[cfg(test)]
