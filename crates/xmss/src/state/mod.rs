@@ -23,7 +23,7 @@ pub use file::FileStore;
 #[cfg(feature = "file")]
 pub(crate) use file::replace;
 pub use record::{Holder, OpenLease, Record};
-pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create, restore};
+pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create, key_id, restore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 pub use volatile::Volatile;

@@ -73,8 +73,10 @@ impl From<&Record> for Status {
     }
 }
 
-/// SHA-256 of the encoded public key, by which a record knows its key.
-fn key_id(key: &PublicKey) -> [u8; 32] {
+/// What a record knows its key by: SHA-256 of the parameter set's name, a zero byte and the encoded
+/// public key.
+#[must_use]
+pub fn key_id(key: &PublicKey) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(key.params().to_string());
     hash.update([0]);
