@@ -9,3 +9,6 @@ pub mod bitmatrix;
 pub mod cpu;
 pub mod edwards25519;
 pub mod field25519;
+pub mod keccak;
+pub mod sha256;
+pub mod sha512;
