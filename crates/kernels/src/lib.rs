@@ -6,3 +6,4 @@
 //! crate takes and returns plain arrays and slices and knows no protocol.
 
 pub mod cpu;
+pub mod mont;
