@@ -5,5 +5,8 @@
 //! once for a whole job through a token of [`cpu`] that proves the CPU has its instructions. This
 //! crate takes and returns plain arrays and slices and knows no protocol.
 
+pub mod bitmatrix;
 pub mod cpu;
+pub mod edwards25519;
+pub mod field25519;
 pub mod mont;
