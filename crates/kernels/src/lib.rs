@@ -12,3 +12,4 @@ pub mod field25519;
 pub mod keccak;
 pub mod sha256;
 pub mod sha512;
+pub mod mont;
