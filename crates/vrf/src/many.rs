@@ -24,3 +24,9 @@ pub struct Row<'a> {
 pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>> {
     rows.iter().map(|row| verify(suite, row.public_key, row.alpha, row.proof)).collect()
 }
+
+/// Names the kernel that verifies `n` proofs of a suite here, for benchmarks and messages.
+#[must_use]
+pub fn kernel(_suite: Suite, _n: usize) -> &'static str {
+    "portable"
+}
