@@ -7,3 +7,5 @@
 
 pub mod bitmatrix;
 pub mod cpu;
+pub mod edwards25519;
+pub mod field25519;
