@@ -133,6 +133,12 @@ impl<P: Rounds> Machine<P> {
         machine
     }
 
+    /// The protocol's state, for tests of lying parties.
+    #[cfg(test)]
+    pub(crate) fn rounds_mut(&mut self) -> &mut P {
+        self.rounds.as_mut().expect("the session has not ended")
+    }
+
     pub(crate) fn outgoing(&mut self) -> Vec<Outgoing> {
         mem::take(&mut self.outbox)
     }

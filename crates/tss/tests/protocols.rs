@@ -1,5 +1,7 @@
 //! Key generation and signing among simulated parties.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions unwrap as well
+
 use k256::ecdsa::signature::hazmat::PrehashVerifier;
 use tetralith_tss::engine::{PartyId, Session, SessionId, Threshold};
 use tetralith_tss::keygen::Keygen;

@@ -343,3 +343,6 @@ fn fault(letter: &Letter, round: u8) -> impl Fn(Check) -> Abort + use<> {
     let from = letter.from;
     move |check| blame(from, round, check, Evidence::Accusation)
 }
+
+#[cfg(test)]
+mod tests;
