@@ -1,1 +1,3 @@
 //! Threshold ECDSA (DKLs23) as state machines without sockets, clocks or global randomness.
+
+pub mod engine;
