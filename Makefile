@@ -1,0 +1,54 @@
+# make run   build in release mode and run the demonstration
+# make test  run every test
+# Both install what they need themselves where it is missing, and say what they do.
+
+CARGO := cargo
+export CARGO_TERM_COLOR ?= auto
+
+.PHONY: help run test lint docs test-slow fuzz bench miri deny clean
+
+help:
+	@sed -n '1,3s/^# //p' Makefile
+	@echo 'also: lint, test-slow, fuzz, bench, miri, deny, clean'
+
+tools: ; @sh .ci/tools
+.PHONY: tools
+
+run: tools
+	@echo '== building in release mode (some minutes the first time)'
+	$(CARGO) build --locked --release -p tetralith
+	target/release/tetralith demo
+
+test: tools lint
+	@echo '== every test'
+	$(CARGO) test --locked --workspace
+
+lint: tools
+	@echo '== formatting, lints and documentation'
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --quiet
+
+test-slow: tools
+	@echo '== every test with the long cases'
+	TETRALITH_SLOW=1 $(CARGO) test --locked --release --workspace
+
+bench: tools
+	$(CARGO) build --locked --release -p tetralith
+	target/release/tetralith bench all
+
+# Each fuzz target for FUZZ_SECONDS; needs the nightly toolchain, which is installed if missing.
+FUZZ_SECONDS ?= 60
+fuzz: tools
+	@sh .ci/fuzz $(FUZZ_SECONDS)
+
+miri: tools
+	rustup toolchain install nightly --profile minimal --component miri,rust-src
+	$(CARGO) +nightly miri test -p tetralith-kernels
+
+deny: tools
+	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny --all-features check licenses bans sources
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,235 @@
+//! `tetralith bench`: what each job costs on this machine, in rows that stay comparable.
+//!
+//! A row's figures are of one `op`: one key, signature, proof or squaring, also where a call does
+//! many (`n` of them, or a block of squarings). They are the median, the least and the 90th
+//! percentile of several calls, in nanoseconds of wall time, with user-mode core cycles of all
+//! measuring threads where the system lets us count them, else `null`.
+
+mod cycles;
+mod machine;
+mod table;
+mod tss;
+mod vdf;
+mod vrf;
+mod xmss;
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use cycles::Cycles;
+pub(crate) use machine::Machine;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+pub(crate) use table::duration;
+
+/// What to measure, and where to write it.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Command {
+    /// What to measure
+    #[arg(value_enum)]
+    what: What,
+    /// Also write the rows as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Also write a page with the rows and the machine
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Seconds of measuring for each row
+    #[arg(long, default_value_t = 1.0, value_name = "SECONDS")]
+    seconds: f64,
+    /// Measure only rows whose name and parameters contain this text
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Xmss,
+    Vdf,
+    Vrf,
+    Tss,
+    All,
+}
+
+/// What a row measures.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// Stable and dotted: `xmss.keygen`.
+    pub(crate) name: &'static str,
+    /// The parameter set, suite, modulus size in bits, or `3-of-4`.
+    pub(crate) params: String,
+    /// The kernel that does the heavy work: `portable`, `avx512`, …
+    pub(crate) kernel: String,
+    pub(crate) threads: usize,
+    /// The batch or party count.
+    pub(crate) n: usize,
+    /// The size of the result or of the traffic, where that is worth knowing.
+    pub(crate) bytes: Option<u64>,
+}
+
+impl Case {
+    /// A single-threaded row with `n = 1`.
+    pub(crate) fn new(name: &'static str, params: impl Into<String>, kernel: &str) -> Self {
+        let (params, kernel) = (params.into(), kernel.to_owned());
+        Case { name, params, kernel, threads: 1, n: 1, bytes: None }
+    }
+}
+
+/// One row of the result.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) params: String,
+    pub(crate) kernel: String,
+    pub(crate) threads: usize,
+    pub(crate) n: usize,
+    pub(crate) unit: String,
+    pub(crate) ns_median: f64,
+    pub(crate) ns_min: f64,
+    pub(crate) ns_p90: f64,
+    pub(crate) cycles_median: Option<f64>,
+    pub(crate) per_second: f64,
+    pub(crate) bytes: Option<u64>,
+}
+
+/// The whole result: `bench … --json` prints it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Results {
+    pub(crate) machine: Machine,
+    pub(crate) results: Vec<Row>,
+}
+
+/// Measures cases one after another.
+pub(crate) struct Runner {
+    pub(crate) context: Context,
+    budget: Duration,
+    only: Option<String>,
+    cycles: Cycles,
+    rows: Vec<Row>,
+}
+
+/// Fewer calls than this give no median worth its name.
+const LEAST_CALLS: usize = 5;
+const MOST_CALLS: usize = 1001;
+
+impl Runner {
+    /// Says whether a case was asked for; lets a bench skip costly preparation.
+    pub(crate) fn wants(&self, name: &str, params: &str) -> bool {
+        let only = self.only.as_deref();
+        only.is_none_or(|only| format!("{name} {params}").contains(only))
+    }
+
+    /// Measures `call`, which does `ops` operations, after one call that is not counted.
+    pub(crate) fn measure(&mut self, case: Case, ops: u64, mut call: impl FnMut()) {
+        self.try_measure(case, ops, || {
+            call();
+            Ok(())
+        })
+        .expect("a call that cannot fail");
+    }
+
+    /// As [`Self::measure`], for a call that may fail.
+    pub(crate) fn try_measure(
+        &mut self,
+        case: Case,
+        ops: u64,
+        mut call: impl FnMut() -> Outcome,
+    ) -> Outcome {
+        if !self.wants(case.name, &case.params) {
+            return Ok(());
+        }
+        call()?;
+        let (start, mut ns, mut cycles) = (Instant::now(), Vec::new(), Vec::new());
+        while ns.len() < MOST_CALLS && (ns.len() < LEAST_CALLS || start.elapsed() < self.budget) {
+            let (before, clock) = (self.cycles.read(), Instant::now());
+            call()?;
+            ns.push(clock.elapsed().as_nanos() as f64 / ops as f64);
+            if let (Some(before), Some(after)) = (before, self.cycles.read()) {
+                cycles.push((after - before) as f64 / ops as f64);
+            }
+        }
+        self.push(case, &mut ns, &mut cycles);
+        Ok(())
+    }
+
+    fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64]) {
+        let ns_median = percentile(ns, 50);
+        let row = Row {
+            name: case.name.into(),
+            params: case.params,
+            kernel: case.kernel,
+            threads: case.threads,
+            n: case.n,
+            unit: "op".into(),
+            ns_median,
+            ns_min: percentile(ns, 0),
+            ns_p90: percentile(ns, 90),
+            cycles_median: (!cycles.is_empty()).then(|| percentile(cycles, 50)),
+            per_second: 1e9 / ns_median,
+            bytes: case.bytes,
+        };
+        let fields = serde_json::to_value(&row).unwrap_or_default();
+        self.context.event("bench.row", table::line(&row), fields);
+        self.rows.push(row);
+    }
+}
+
+/// The nearest-rank percentile; sorts.
+fn percentile(values: &mut [f64], percent: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) * percent / 100]
+}
+
+/// Runs `tetralith bench`.
+pub(crate) fn run(context: Context, command: Command) -> Outcome {
+    let budget = Duration::from_secs_f64(command.seconds.clamp(0.0, 3600.0));
+    let results = measure(context, command.what, budget, command.only)?;
+    if let Some(path) = &command.csv {
+        crate::io::write(path, table::csv(&results).as_bytes(), crate::io::Access::Public, true)?;
+    }
+    if let Some(path) = &command.html {
+        let page = crate::report::bench_page(&results);
+        crate::io::write(path, page.as_bytes(), crate::io::Access::Public, true)?;
+    }
+    if context.json {
+        let json = serde_json::to_value(&results).unwrap_or_default();
+        return context.answer("", json);
+    }
+    context.line(&table::text(&results))
+}
+
+fn measure(
+    context: Context,
+    what: What,
+    budget: Duration,
+    only: Option<String>,
+) -> Outcome<Results> {
+    let mut runner = Runner { context, budget, only, cycles: Cycles::new(), rows: Vec::new() };
+    let wanted = |noun| what == noun || what == What::All;
+    if wanted(What::Xmss) {
+        xmss::run(&mut runner)?;
+    }
+    if wanted(What::Vdf) {
+        vdf::run(&mut runner)?;
+    }
+    if wanted(What::Vrf) {
+        vrf::run(&mut runner)?;
+    }
+    if wanted(What::Tss) {
+        tss::run(&mut runner)?;
+    }
+    Ok(Results { machine: Machine::describe(), results: runner.rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles() {
+        let mut values = [5.0, 1.0, 3.0, 2.0, 4.0];
+        assert_eq!(percentile(&mut values, 0), 1.0);
+        assert_eq!(percentile(&mut values, 50), 3.0);
+        assert_eq!(percentile(&mut values, 90), 4.0);
+    }
+}

@@ -1,0 +1,150 @@
+//! How commands speak: results on standard output, events and progress on standard error.
+//!
+//! Nothing but the result goes to standard output, as text, or with `--json` as one object.
+//! Progress is a bar on a terminal and one JSON line an event elsewhere.
+
+use crate::failure::{Exit, Failure, Outcome};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The options that every command has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    /// Number of threads that heavy work may use, at least 1.
+    pub(crate) threads: usize,
+}
+
+impl Context {
+    /// Prints the result: `text` for people, or with `--json` `fields`, an object, with `ok: true`.
+    pub(crate) fn answer(&self, text: impl Display, fields: Value) -> Outcome {
+        let line = if self.json {
+            let mut object = json!({ "ok": true });
+            if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
+                all.extend(fields);
+            }
+            object.to_string()
+        } else {
+            text.to_string()
+        };
+        self.line(&line)
+    }
+
+    /// Prints one line of a result that has many, without buffering all of it.
+    pub(crate) fn line(&self, line: &str) -> Outcome {
+        writeln!(std::io::stdout().lock(), "{line}").map_err(|error| {
+            Failure::new(Exit::Environment, "io.stdout", format!("standard output: {error}"))
+        })
+    }
+
+    /// Tells of an event on standard error: a line of text, or with `--json` an object.
+    pub(crate) fn event(&self, name: &str, text: impl Display, fields: Value) {
+        if self.quiet {
+            return;
+        }
+        if self.json {
+            let mut object = json!({ "event": name, "message": text.to_string() });
+            if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
+                all.extend(fields);
+            }
+            eprintln!("{object}");
+        } else {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Starts a progress report over `total` steps of `unit`, such as `squarings`.
+    pub(crate) fn progress(&self, job: &'static str, total: u64, unit: &'static str) -> Progress {
+        let show = if self.quiet {
+            Show::Nothing
+        } else if self.json || !std::io::stderr().is_terminal() {
+            Show::Lines
+        } else {
+            let template = "{msg} {wide_bar} {percent}%  {per_sec}  {eta} left";
+            let style = ProgressStyle::with_template(template)
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            Show::Bar(ProgressBar::new(total).with_style(style).with_message(job))
+        };
+        let now = Instant::now();
+        Progress {
+            job,
+            unit,
+            total,
+            show,
+            start: now,
+            from: Mutex::new(None),
+            last: Mutex::new(now),
+        }
+    }
+}
+
+enum Show {
+    Nothing,
+    Lines,
+    Bar(ProgressBar),
+}
+
+/// A running progress report; may be told from several threads.
+pub(crate) struct Progress {
+    job: &'static str,
+    unit: &'static str,
+    total: u64,
+    show: Show,
+    start: Instant,
+    /// The first count that was told: where a resumed job began.
+    from: Mutex<Option<u64>>,
+    last: Mutex<Instant>,
+}
+
+/// The time between two lines of a progress report that is not on a terminal.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+
+impl Progress {
+    /// Tells that `done` steps of the total are done.
+    pub(crate) fn set(&self, done: u64) {
+        let from = *lock(&self.from).get_or_insert(done);
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => {
+                if from == done {
+                    bar.reset_eta();
+                }
+                bar.set_position(done);
+            }
+            Show::Lines => {
+                let mut last = lock(&self.last);
+                if last.elapsed() >= LINE_EVERY {
+                    *last = Instant::now();
+                    self.line(done, from);
+                }
+            }
+        }
+    }
+
+    /// Ends the report.
+    pub(crate) fn finish(&self) {
+        if let Show::Bar(bar) = &self.show {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, done: u64, from: u64) {
+        let rate = (done - from.min(done)) as f64 / self.start.elapsed().as_secs_f64().max(1e-9);
+        let left = (self.total.saturating_sub(done)) as f64 / rate.max(1e-9);
+        let object = json!({
+            "event": "progress", "job": self.job, "unit": self.unit, "done": done,
+            "total": self.total, "per_second": rate.round(), "left_s": left.round(),
+        });
+        eprintln!("{object}");
+    }
+}
+
+/// Locks, also when another thread panicked while it held the lock: the values stay meaningful.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,107 @@
+//! Files and standard streams: bounded reads, and writes that are whole or not at all.
+
+use crate::failure::{Exit, Failure, Outcome};
+use clap::Args;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Where a result is written.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Output {
+    /// Write to this file; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file where it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Who may read a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everyone, as the process's mask allows.
+    Public,
+    /// The owner only.
+    Owner,
+}
+
+impl Output {
+    /// Refuses, before long work, a file that exists and may not be replaced.
+    pub(crate) fn check(&self) -> Outcome {
+        if !self.force && self.output != Path::new("-") && self.output.exists() {
+            return Err(exists(&self.output));
+        }
+        Ok(())
+    }
+
+    /// Writes all of `bytes`: to a temporary file beside the target, synced, then renamed.
+    pub(crate) fn write(&self, bytes: &[u8], access: Access) -> Outcome {
+        write(&self.output, bytes, access, self.force)
+    }
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::new(Exit::Environment, "io.exists", format!("{} exists", path.display()))
+        .hint("choose another name, or give --force to replace it")
+}
+
+/// Writes a whole file, or standard output for `-`; without `force` an existing file stays.
+pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> Outcome {
+    let failed = |error: std::io::Error| Failure::file(path, &error);
+    if path == Path::new("-") {
+        return std::io::stdout().lock().write_all(bytes).map_err(failed);
+    }
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    if access == Access::Public {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    if force {
+        file.persist(path).map_err(|error| failed(error.error))?;
+    } else {
+        file.persist_noclobber(path).map_err(|error| match error.error.kind() {
+            std::io::ErrorKind::AlreadyExists => exists(path),
+            _ => failed(error.error),
+        })?;
+    }
+    #[cfg(unix)]
+    std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+    Ok(())
+}
+
+/// Reads a file, or standard input for `-`, and refuses more than `limit` bytes.
+pub(crate) fn read(path: &Path, limit: u64) -> Outcome<Vec<u8>> {
+    let failed = |error: std::io::Error| Failure::file(path, &error);
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("{} is longer than the {limit} bytes allowed", path.display());
+        return Err(Failure::usage("input.too_long", message));
+    }
+    Ok(bytes)
+}
+
+/// Reads UTF-8 text, at most `limit` bytes of it.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Outcome<String> {
+    String::from_utf8(read(path, limit)?)
+        .map_err(|_| Failure::usage("input.utf8", format!("{} is not UTF-8 text", path.display())))
+}
+
+/// Decodes hex, naming what it was meant to be.
+pub(crate) fn from_hex(what: &str, text: &str) -> Outcome<Vec<u8>> {
+    hex::decode(text.trim())
+        .map_err(|error| Failure::usage("input.hex", format!("{what} is not hex: {error}")))
+}

@@ -1,0 +1,13 @@
+//! `tetralith vdf`.
+
+use crate::context::Context;
+use crate::failure::Outcome;
+
+/// The verbs of `tetralith vdf`.
+#[derive(clap::Subcommand, Debug)]
+pub(crate) enum Command {}
+
+/// Runs one of them.
+pub(crate) fn run(_context: Context, command: Command) -> Outcome {
+    match command {}
+}

@@ -1,0 +1,24 @@
+//! Runs every example of the README and of `docs/`: the `console` blocks, each page in a folder of its
+//! own, in order.
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn the_examples_in_the_documentation_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let docs = fs::read_dir(root.join("docs")).expect("docs/");
+    let pages = docs.map(|entry| entry.expect("an entry").path()).chain([root.join("README.md")]);
+    let cases = trycmd::TestCases::new();
+    cases.env("TETRALITH_PASSPHRASE", "correct horse battery staple");
+    for page in pages.filter(|page| page.extension().is_some_and(|kind| kind == "md")) {
+        let own = folder.path().join(page.file_stem().expect("a name"));
+        fs::create_dir(&own).expect("a folder for the page");
+        fs::write(own.join("README.md"), "A file to work on.\n").expect("a file to work on");
+        let copy = own.join("page.md");
+        fs::copy(&page, &copy).expect("a copy of the page");
+        cases.case(copy.to_str().expect("a path in UTF-8"));
+    }
+    cases.run();
+}
