@@ -17,12 +17,10 @@ use sha2::{Digest, Sha256};
 /// The version of the envelope and of everything in it.
 const VERSION: u8 = 1;
 const STATEMENT: &str = "tetralith/node/envelope/1";
-/// The most parties that a proposal may name.
-pub(crate) const MAX_PARTIES: usize = 255;
 
 /// The name of a ceremony, drawn by the node that proposes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CeremonyId(pub [u8; 32]);
+pub(crate) struct CeremonyId(pub(crate) [u8; 32]);
 
 impl core::fmt::Display for CeremonyId {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -45,8 +43,8 @@ pub(crate) enum WireError {
     NotCanonical,
     #[error("version {0}, this node speaks version {VERSION}")]
     Version(u8),
-    #[error("signed by {signer}, sent by {sender}")]
-    Sender { signer: PeerId, sender: PeerId },
+    #[error("signed by another node than its sender")]
+    Sender,
     #[error("meant for another node")]
     Recipient,
     #[error("the sender is not an Ed25519 identity")]
@@ -114,9 +112,16 @@ pub(crate) struct Proposal {
 /// The answer to a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub(crate) enum Join {
-    /// Takes part; the nonce makes the session's name new for this node.
+    /// Takes part.
     #[n(1)]
-    Accept(#[n(0)] ByteArray<32>),
+    Accept {
+        /// Makes the session's name new for this node.
+        #[n(0)]
+        nonce: ByteArray<32>,
+        /// SHA-256 of the proposal's payload that was answered.
+        #[n(1)]
+        proposal: ByteArray<32>,
+    },
     /// Does not take part, and why.
     #[n(2)]
     Refuse(#[n(0)] String),
@@ -218,6 +223,24 @@ impl Envelope {
         })
     }
 
+    /// The bytes that [`Self::seal`] returned to its sender.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(&Outer {
+            version: VERSION,
+            ceremony: self.ceremony.0.into(),
+            from: self.from.to_bytes().into(),
+            to: self.to.map(|id| id.to_bytes().into()),
+            round: self.round,
+            payload: self.payload().into(),
+            signature: self.receipt.signature.into(),
+        })
+    }
+
+    /// The encoded body, whose hash is in the signed statement.
+    pub(crate) fn payload(&self) -> Vec<u8> {
+        to_bytes(&self.body)
+    }
+
     /// Reads an envelope and checks its form and its signature, whoever delivered it.
     pub(crate) fn open(bytes: &[u8]) -> Result<Self, WireError> {
         let outer: Outer = from_bytes(bytes)?;
@@ -243,7 +266,7 @@ impl Envelope {
     pub(crate) fn receive(bytes: &[u8], sender: PeerId, me: PeerId) -> Result<Self, WireError> {
         let envelope = Self::open(bytes)?;
         if envelope.from != sender {
-            return Err(WireError::Sender { signer: envelope.from, sender });
+            return Err(WireError::Sender);
         }
         if envelope.to.is_some_and(|to| to != me) {
             return Err(WireError::Recipient);
@@ -297,7 +320,7 @@ mod tests {
                 job: Job::Sign { key: [5; 16].into(), digest: [6; 32].into() },
                 candidates: vec![vec![1].into(), vec![2].into()],
             }),
-            Body::Join(Join::Accept([9; 32].into())),
+            Body::Join(Join::Accept { nonce: [9; 32].into(), proposal: [10; 32].into() }),
             Body::Join(Join::Refuse("busy".into())),
             Body::Start(Start { joins: vec![vec![1, 2].into()] }),
             Body::Protocol(vec![7; 1000].into()),
@@ -312,6 +335,7 @@ mod tests {
             let envelope = Envelope::receive(&bytes, a.id(), b).unwrap();
             assert_eq!((envelope.from, envelope.to, envelope.round), (a.id(), Some(b), 4));
             assert_eq!(envelope.body, body);
+            assert_eq!(envelope.to_bytes(), bytes);
         }
     }
 
@@ -320,7 +344,7 @@ mod tests {
         let (a, b, bytes) = sample(&Body::Done([0; 32].into()));
         assert_eq!(Envelope::receive(&bytes, a.id(), a.id()), Err(WireError::Recipient));
         let stranger = Envelope::receive(&bytes, b, b);
-        assert_eq!(stranger, Err(WireError::Sender { signer: a.id(), sender: b }));
+        assert_eq!(stranger, Err(WireError::Sender));
     }
 
     #[test]
@@ -348,8 +372,8 @@ mod tests {
 
     #[test]
     fn the_encoding_is_frozen() {
-        let (_, _, bytes) = sample(&Body::Join(Join::Accept([9; 32].into())));
+        let (_, _, bytes) = sample(&Body::Join(Join::Refuse("busy".into())));
         let hash = hex::encode(Sha256::digest(&bytes));
-        assert_eq!(hash, "c7dcec00bbab316e438e44ad729c23db8974da7bfa7a14fed5bdd8237272945b");
+        assert_eq!(hash, "b7176c227c2e19889eaf0740a8c54b514fb2ab340db1df4adcdd296f36391b94");
     }
 }
