@@ -62,7 +62,7 @@ impl Context {
     pub(crate) fn progress(&self, job: &'static str, total: u64, unit: &'static str) -> Progress {
         let show = if self.quiet {
             Show::Nothing
-        } else if self.json || !std::io::stderr().is_terminal() {
+        } else if !std::io::stderr().is_terminal() {
             Show::Lines
         } else {
             let template = "{msg} {wide_bar} {percent}%  {per_sec}  {eta} left";

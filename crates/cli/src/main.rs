@@ -10,6 +10,7 @@ mod io;
 mod manual;
 mod node;
 mod passphrase;
+mod plot;
 mod random;
 mod report;
 mod tss;

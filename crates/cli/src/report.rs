@@ -52,10 +52,16 @@ pub(crate) fn machine(machine: &Machine) -> String {
 
 /// The page of `bench --html`.
 pub(crate) fn bench_page(results: &Results) -> String {
-    let mut body = machine(&results.machine);
-    body += "<table><tr><th>job</th><th>parameters</th><th>kernel</th><th class=n>threads</th>\
-             <th class=n>n</th><th class=n>median</th><th class=n>least</th><th class=n>90 %</th>\
-             <th class=n>cycles</th><th class=n>per second</th></tr>\n";
+    page("Tetralith: measurements", &(machine(&results.machine) + &bench_table(results)))
+}
+
+/// The rows of a measurement as a table.
+pub(crate) fn bench_table(results: &Results) -> String {
+    let mut body = String::from(
+        "<table><tr><th>job</th><th>parameters</th><th>kernel</th><th class=n>threads</th>\
+         <th class=n>n</th><th class=n>median</th><th class=n>least</th><th class=n>90 %</th>\
+         <th class=n>cycles</th><th class=n>per second</th></tr>\n",
+    );
     for row in &results.results {
         let cycles = row.cycles_median.map_or("–".into(), |cycles| format!("{cycles:.0}"));
         let _ = writeln!(
@@ -74,5 +80,5 @@ pub(crate) fn bench_page(results: &Results) -> String {
             row.per_second
         );
     }
-    page("Tetralith: measurements", &(body + "</table>"))
+    body + "</table>\n"
 }

@@ -36,7 +36,8 @@ fn built() -> Picture {
         .iter()
         .map(|package| {
             let needs = package["dependencies"].as_array().expect("dependencies");
-            let ours = needs.iter().filter(|need| need["kind"].is_null() && !need["path"].is_null());
+            let ours =
+                needs.iter().filter(|need| need["kind"].is_null() && !need["path"].is_null());
             (short(&package["name"]), ours.map(|need| short(&need["name"])).collect())
         })
         .collect()

@@ -108,6 +108,9 @@ pub enum Recipient {
     One(PartyId),
 }
 
+/// The most bytes that a message has, up to 255 parties.
+pub const MAX_MESSAGE: usize = 65_536;
+
 /// A message to carry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outgoing {
@@ -269,6 +272,11 @@ pub enum Abort {
         /// The parties among which the fault lies, as this party sees it.
         suspects: Vec<PartyId>,
     },
+    /// An invariant of this crate did not hold; nobody else is at fault.
+    Internal {
+        /// The round in which it was found.
+        round: u8,
+    },
 }
 
 impl Abort {
@@ -277,7 +285,7 @@ impl Abort {
     pub fn blame(&self) -> Option<&Blame> {
         match self {
             Self::Blamed(blame) => Some(blame),
-            Self::Unattributed { .. } => None,
+            Self::Unattributed { .. } | Self::Internal { .. } => None,
         }
     }
 }
@@ -286,6 +294,7 @@ impl fmt::Display for Abort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Blamed(blame) => blame.fmt(f),
+            Self::Internal { round } => write!(f, "internal error in round {round}"),
             Self::Unattributed { round, check, suspects } => {
                 write!(f, "{check} failed in round {round}, by one of the parties")?;
                 for (k, party) in suspects.iter().enumerate() {

@@ -1,0 +1,100 @@
+//! Inline SVG plots for the reports.
+
+use crate::report::escape;
+use plotters::prelude::*;
+
+/// One bar: a label, a value, and whether it was measured here or published elsewhere.
+pub(crate) struct Bar {
+    pub(crate) label: String,
+    pub(crate) value: f64,
+    pub(crate) ours: bool,
+}
+
+impl Bar {
+    /// A figure of this run.
+    pub(crate) fn measured(label: impl Into<String>, value: f64) -> Self {
+        Bar { label: label.into(), value, ours: true }
+    }
+
+    /// A figure that others published.
+    pub(crate) fn published(label: impl Into<String>, value: f64) -> Self {
+        Bar { label: label.into(), value, ours: false }
+    }
+}
+
+const OURS: RGBColor = RGBColor(26, 127, 55);
+const THEIRS: RGBColor = RGBColor(140, 140, 140);
+const ROW: u32 = 26;
+const WIDTH: u32 = 860;
+
+/// Horizontal bars over a logarithmic axis of `unit`, ours in green, published figures in grey.
+///
+/// Returns an SVG element; on a drawing error a paragraph that says so.
+pub(crate) fn bars(title: &str, unit: &str, bars: &[Bar]) -> String {
+    let mut svg = String::new();
+    match draw(&mut svg, title, unit, bars) {
+        Ok(()) => svg,
+        Err(error) => format!("<p>The plot failed: {}</p>", escape(&error.to_string())),
+    }
+}
+
+fn draw(
+    svg: &mut String,
+    title: &str,
+    unit: &str,
+    bars: &[Bar],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let height = 90 + ROW * bars.len() as u32;
+    let root = SVGBackend::with_string(svg, (WIDTH, height)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let positive = bars.iter().map(|bar| bar.value.max(1e-12));
+    let least = positive.clone().fold(f64::INFINITY, f64::min) / 2.0;
+    let most = positive.fold(0.0, f64::max) * 4.0;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(title, ("sans-serif", 17))
+        .margin(8)
+        .x_label_area_size(36)
+        .y_label_area_size(300)
+        .build_cartesian_2d((least..most).log_scale(), 0.0..bars.len() as f64)?;
+    chart.configure_mesh().disable_y_mesh().disable_y_axis().x_desc(unit).x_labels(6).draw()?;
+    let label = ("sans-serif", 13).into_font();
+    for (row, bar) in bars.iter().rev().enumerate() {
+        let (low, high) = (row as f64 + 0.15, row as f64 + 0.85);
+        let colour = if bar.ours { OURS } else { THEIRS };
+        let value = bar.value.max(1e-12);
+        chart.draw_series([Rectangle::new([(least, low), (value, high)], colour.filled())])?;
+        let figure =
+            Text::new(format!("{:.3}", Figure(value)), (value * 1.06, high - 0.15), label.clone());
+        chart.draw_series([figure])?;
+        let y = 8 + 24 + ROW as i32 * (bars.len() - 1 - row) as i32 + 6;
+        root.draw(&Text::new(bar.label.clone(), (10, y), label.clone()))?;
+    }
+    root.present()?;
+    drop(chart);
+    Ok(())
+}
+
+/// A number with a few digits that mean something.
+struct Figure(f64);
+
+impl std::fmt::Display for Figure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            value if value >= 100.0 => write!(f, "{value:.0}"),
+            value if value >= 1.0 => write!(f, "{value:.1}"),
+            value => write!(f, "{value:.3}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_become_svg() {
+        let svg =
+            bars("keygen", "ms", &[Bar::measured("here", 40.0), Bar::published("2017", 2436.0)]);
+        assert!(svg.starts_with("<svg") && svg.contains("2017") && svg.contains("2436"), "{svg}");
+    }
+}
