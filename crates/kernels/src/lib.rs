@@ -6,3 +6,5 @@
 //! crate takes and returns plain arrays and slices and knows no protocol.
 
 pub mod cpu;
+pub mod edwards25519;
+pub mod field25519;
