@@ -7,4 +7,9 @@
 
 pub mod cpu;
 pub mod edwards25519;
+#[cfg(target_arch = "x86_64")]
+pub mod edwards25519x8;
 pub mod field25519;
+#[cfg(target_arch = "x86_64")]
+mod field25519x8;
+pub mod lanes8;
