@@ -489,6 +489,33 @@ fn joined<const R: u32, const L: u32>(low: __m512i, high: __m512i) -> __m512i {
     _mm512_or_si512(_mm512_srli_epi64::<R>(low), _mm512_slli_epi64::<L>(high))
 }
 
+/// Transposes eight rows of eight words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn transpose(rows: &[__m512i; 8]) -> [__m512i; 8] {
+    let mut pairs = *rows; // (r0[k], r1[k]) for even k in pairs[0], for odd k in pairs[1], ...
+    for i in 0..4 {
+        pairs[2 * i] = _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]);
+        pairs[2 * i + 1] = _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]);
+    }
+    let mut quads = pairs; // two columns of rows 0..4 or 4..8 in each
+    for half in 0..2 {
+        for odd in 0..2 {
+            let (a, b) = (pairs[4 * half + odd], pairs[4 * half + 2 + odd]);
+            let even_of = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+            let odd_of = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+            quads[4 * half + odd] = _mm512_permutex2var_epi64(a, even_of, b);
+            quads[4 * half + 2 + odd] = _mm512_permutex2var_epi64(a, odd_of, b);
+        }
+    }
+    let mut out = quads;
+    for k in 0..4 {
+        out[k] = _mm512_shuffle_i64x2::<0x44>(quads[k], quads[4 + k]);
+        out[k + 4] = _mm512_shuffle_i64x2::<0xee>(quads[k], quads[4 + k]);
+    }
+    out
+}
+
 /// The little-endian 64-bit words of eight encodings.
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -13,3 +13,5 @@ pub mod field25519;
 #[cfg(target_arch = "x86_64")]
 mod field25519x8;
 pub mod lanes8;
+#[cfg(target_arch = "x86_64")]
+pub mod sha512x8;

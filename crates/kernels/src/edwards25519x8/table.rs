@@ -13,7 +13,7 @@
 
 use super::{Affine, Cached, Completed, Points};
 use crate::edwards25519::{self, Point};
-use crate::field25519x8::{Fe8, load, store};
+use crate::field25519x8::{Fe8, load, store, transpose};
 use core::arch::x86_64::*;
 
 /// Multiples 0 to 8 of eight points.
@@ -176,31 +176,4 @@ impl FixedMultiples {
     pub(super) fn add_to(&self, p: &Points, digits: &Digits) -> Completed {
         p.add_affine(&self.lookup(digits))
     }
-}
-
-/// Transposes eight rows of eight words.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn transpose(rows: &[__m512i; 8]) -> [__m512i; 8] {
-    let mut pairs = *rows; // (r0[k], r1[k]) for even k in pairs[0], for odd k in pairs[1], ...
-    for i in 0..4 {
-        pairs[2 * i] = _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]);
-        pairs[2 * i + 1] = _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]);
-    }
-    let mut quads = pairs; // two columns of rows 0..4 or 4..8 in each
-    for half in 0..2 {
-        for odd in 0..2 {
-            let (a, b) = (pairs[4 * half + odd], pairs[4 * half + 2 + odd]);
-            let even_of = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
-            let odd_of = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-            quads[4 * half + odd] = _mm512_permutex2var_epi64(a, even_of, b);
-            quads[4 * half + 2 + odd] = _mm512_permutex2var_epi64(a, odd_of, b);
-        }
-    }
-    let mut out = quads;
-    for k in 0..4 {
-        out[k] = _mm512_shuffle_i64x2::<0x44>(quads[k], quads[4 + k]);
-        out[k + 4] = _mm512_shuffle_i64x2::<0xee>(quads[k], quads[4 + k]);
-    }
-    out
 }
