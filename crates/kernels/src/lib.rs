@@ -5,6 +5,7 @@
 //! once for a whole job through a token of [`cpu`] that proves the CPU has its instructions. This
 //! crate takes and returns plain arrays and slices and knows no protocol.
 
+pub mod bitmatrix;
 pub mod cpu;
 pub mod edwards25519;
 #[cfg(target_arch = "x86_64")]

@@ -61,12 +61,20 @@ impl Secret {
         let h = h_point.encode();
         let k = self.nonce(&h);
         let k_bytes = Zeroizing::new(k.to_bytes());
-        let points = [h_point.mul(&self.x), base().mul(&*k_bytes), h_point.mul(&*k_bytes)];
+        let points = [h_point.mul(&self.x), base().mul(&k_bytes), h_point.mul(&k_bytes)];
         let [gamma, u, v] = Point::encode_all(&points);
         let c = challenge(rules, &self.public_key, &h, &gamma, &u, &v);
         let x = Zeroizing::new(Scalar::from_bytes_mod_order(self.x));
         let s = (*k + scalar(&c) * *x).to_bytes();
         Ok(Proven { gamma, u, v, c, s, h, k: k_bytes })
+    }
+}
+
+impl Secret {
+    /// The output alone, for less than half of a proof's work.
+    pub(crate) fn output(&self, rules: &EdwardsRules, alpha: &[u8]) -> Result<[u8; 64], Error> {
+        let gamma = hash_to_curve::edwards(rules, &self.public_key, alpha)?.mul(&self.x);
+        Ok(proof_to_hash(rules, &gamma))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The published vectors, byte for byte.
 
+#![allow(clippy::unwrap_used)] // the helpers of tests may panic as tests do
+
 use serde_json::Value;
 use tetralith_vrf::{Error, PublicKey, Row, SecretKey, Suite, proof_to_hash, verify, verify_many};
 
@@ -29,6 +31,7 @@ fn check(suite: Suite, secret: &[u8], public: &[u8], alpha: &[u8], pi: &[u8], be
     let proof = secret.prove(alpha).unwrap();
     assert_eq!(hex::encode(proof.as_bytes()), hex::encode(pi));
     assert_eq!(proof.to_hash().as_bytes(), beta);
+    assert_eq!(secret.output(alpha).unwrap().as_bytes(), beta);
     let output = verify(suite, public, alpha, pi).unwrap();
     assert_eq!(output.as_bytes(), beta);
     assert_eq!(proof_to_hash(suite, pi).unwrap(), output);
