@@ -340,3 +340,27 @@ impl<S: StateStore> Reservations<S> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Params;
+    use crate::state::Volatile;
+
+    /// A fork copies the memory and not the process id: as if this were the child.
+    #[test]
+    fn a_forked_child_cannot_sign() {
+        let key = PublicKey::from_parts(Params::XMSS_SHA2_10_256, &[1; 64]).unwrap();
+        let mut store = Volatile::new();
+        create(&mut store, &key, 0, [0; 16], 0).unwrap();
+        let mut state = Reservations::open(store, &key, Holder::new("test")).unwrap();
+        state.reserve(10, 0).unwrap();
+        state.holder.pid ^= 1;
+        let forked = StateError::Forked { owner: state.holder.pid };
+        assert_eq!(state.next(1, 0).unwrap_err(), forked);
+        assert_eq!(state.reserve(1, 0).unwrap_err(), forked);
+        assert_eq!(state.reserve_for(1, 0).unwrap_err(), forked);
+        assert_eq!(state.resume_at(100, 0).unwrap_err(), forked);
+        assert_eq!(state.close(0).unwrap_err(), forked);
+    }
+}
