@@ -13,6 +13,7 @@
 mod elligator2;
 mod scalar_mul;
 
+pub(crate) use elligator2::SQRT_MINUS_A_2;
 pub use elligator2::{Sign, map_to_curve_elligator2};
 pub use scalar_mul::{FixedPoint, base};
 

@@ -15,5 +15,6 @@ pub(crate) mod multiplication;
 pub(crate) mod ot_extension;
 pub(crate) mod pair;
 pub(crate) mod proof;
+pub mod refresh;
 pub mod sign;
 pub(crate) mod zero_share;

@@ -6,18 +6,21 @@ use super::ring::Ring;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {
+    /// 52-bit digits with AVX-512 IFMA, for moduli of up to 4150 bits.
+    Ifma,
     /// 64-bit limbs in plain Rust, for any modulus.
     Portable,
 }
 
 impl Kernel {
     /// All kernels, the fastest first.
-    pub const ALL: [Kernel; 1] = [Kernel::Portable];
+    pub const ALL: [Kernel; 2] = [Kernel::Ifma, Kernel::Portable];
 
     /// The kernel's name in reports and benchmarks.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Kernel::Ifma => "ifma",
             Kernel::Portable => "portable",
         }
     }
@@ -25,8 +28,14 @@ impl Kernel {
     /// Says whether this process may use the kernel, for a modulus of so many bits.
     #[must_use]
     pub fn fits(self, bits: usize) -> bool {
-        let _ = bits;
         match self {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kernel::Ifma => {
+                let allowed = crate::cpu::allowed(crate::cpu::Family::Avx512);
+                allowed && super::ifma::blocks(bits).is_some()
+            }
+            #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+            Kernel::Ifma => false,
             Kernel::Portable => true,
         }
     }
@@ -38,9 +47,15 @@ impl Kernel {
 pub struct Squarer {
     ring: Ring,
     kernel: Kernel,
-    /// The value in the ring's Montgomery form.
-    value: Vec<u64>,
-    wide: Vec<u64>,
+    engine: Engine,
+}
+
+/// The value, as its kernel keeps it.
+enum Engine {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    Ifma(super::ifma::Chain),
+    /// In the ring's Montgomery form; and space for a product.
+    Portable { value: Vec<u64>, wide: Vec<u64> },
 }
 
 impl Squarer {
@@ -49,7 +64,7 @@ impl Squarer {
     /// Returns `None` where the modulus is even, zero or one.
     #[must_use]
     pub fn new(modulus: &[u64]) -> Option<Self> {
-        let bits = 64 * modulus.len();
+        let bits = bit_len(modulus);
         let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.fits(bits))?;
         Self::with_kernel(kernel, modulus)
     }
@@ -58,8 +73,17 @@ impl Squarer {
     #[must_use]
     pub fn with_kernel(kernel: Kernel, modulus: &[u64]) -> Option<Self> {
         let ring = Ring::new(modulus)?;
-        let (value, wide) = (ring.one().to_vec(), vec![0; 2 * ring.len()]);
-        Some(Self { ring, kernel, value, wide })
+        let engine = match kernel {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kernel::Ifma => Engine::Ifma(super::ifma::Chain::new(&ring, bit_len(modulus))?),
+            #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+            Kernel::Ifma => return None,
+            Kernel::Portable => {
+                let (value, wide) = (ring.one().to_vec(), vec![0; 2 * ring.len()]);
+                Engine::Portable { value, wide }
+            }
+        };
+        Some(Self { ring, kernel, engine })
     }
 
     /// The kernel in use.
@@ -74,19 +98,38 @@ impl Squarer {
     /// `a` is too long, too short, or not below the modulus.
     pub fn set(&mut self, a: &[u64]) {
         assert!(self.ring.is_canonical(a), "a squarer's value is below its modulus");
-        self.value = self.ring.enter(a);
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(chain) => chain.set(a),
+            Engine::Portable { value, .. } => *value = self.ring.enter(a),
+        }
     }
 
     /// The value, canonical: as long as the modulus, and below it.
     #[must_use]
     pub fn value(&self) -> Vec<u64> {
-        self.ring.leave(&self.value)
+        match &self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(chain) => chain.value(self.ring.len()),
+            Engine::Portable { value, .. } => self.ring.leave(value),
+        }
     }
 
     /// Squares the value `count` times.
     pub fn square(&mut self, count: u64) {
-        for _ in 0..count {
-            self.ring.square_assign(&mut self.value, &mut self.wide);
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(chain) => chain.square(count),
+            Engine::Portable { value, wide } => {
+                for _ in 0..count {
+                    self.ring.square_assign(value, wide);
+                }
+            }
         }
     }
+}
+
+fn bit_len(a: &[u64]) -> usize {
+    let top = a.iter().rposition(|&limb| limb != 0);
+    top.map_or(0, |top| 64 * top + 64 - a[top].leading_zeros() as usize)
 }

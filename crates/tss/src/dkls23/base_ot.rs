@@ -98,9 +98,10 @@ impl Receiver {
         let mut reader = Reader::new(reply);
         let public = reader.slice(POINT)?;
         let table = FixedBase::new(&decode_point(public).ok_or(Check::Encoding)?);
-        let points: Vec<ProjectivePoint> =
+        let mut points: Vec<ProjectivePoint> =
             self.exponents.iter().map(|exponent| table.mul(exponent)).collect();
         let pads = pads(&self.request, public, &points);
+        points.zeroize();
 
         let short = Prf::new("base-ot/short", &self.request);
         let mut answer = Oracle::new("base-ot/answer").absorb(&self.request);
@@ -146,11 +147,12 @@ impl Sender {
             first.push(reader.point()? * *secret);
         }
         reader.finish()?;
-        let second: Vec<ProjectivePoint> = first.iter().map(|point| point - &shift).collect();
+        let mut second: Vec<ProjectivePoint> = first.iter().map(|point| point - &shift).collect();
         let request = request_hash(label, request);
         let zeros = pads(&request, &public, &first);
         let ones = pads(&request, &public, &second);
         first.zeroize();
+        second.zeroize();
 
         let short = Prf::new("base-ot/short", &request);
         let mut answer = Oracle::new("base-ot/answer").absorb(&request);
