@@ -20,7 +20,7 @@
 //! let mut store = Volatile::new();
 //! let now = 1_700_000_000;
 //! tetralith_xmss::state::create(&mut store, &public, 0, [1; 16], now)?;
-//! let mut signer = Signer::open(key, store, Holder::new("example"), now)?;
+//! let mut signer = Signer::open(key, store, Holder::new("example"))?;
 //! let signature = signer.sign(b"message", now)?;
 //! public.verify(b"message", &signature)?;
 //! # Ok::<(), tetralith_xmss::Error>(())
@@ -31,11 +31,14 @@
 //! restored state can do is in `docs/xmss-state.md`.
 
 mod address;
+#[cfg(feature = "file")]
+mod cache;
 mod error;
 mod hash;
 mod keys;
 mod lanes;
 mod params;
+pub mod qrl;
 mod sign;
 #[cfg(test)]
 mod spec;

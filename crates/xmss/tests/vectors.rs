@@ -80,17 +80,16 @@ fn reference_keys_and_signatures_are_made_byte_for_byte() {
         let seeds = &seeds[..3 * params.n()];
         let root_seed = hex::decode(field("pk").unwrap()).unwrap();
         let public = PublicKey::from_parts(params, &root_seed).unwrap();
+        let key = SecretKey::from_seeds(params, Derivation::PrfKeygen, seeds, &Progress::silent());
+        let key = key.unwrap();
+        assert_eq!(key.public_key(), public, "{name}");
+        let mut store = Volatile::new();
+        create(&mut store, &public, 0, [0; 16], 0).unwrap();
+        let mut signer = Signer::open(key, store, Holder::new("test")).unwrap();
         while let Some(index) = field("index") {
-            let index: u64 = index.parse().unwrap();
+            signer.resume_at(index.parse().unwrap(), 0).unwrap();
             let message = hex::decode(field("msg").unwrap()).unwrap();
             let expected = hex::decode(field("sig").unwrap()).unwrap();
-            let key =
-                SecretKey::from_seeds(params, Derivation::PrfKeygen, seeds, &Progress::silent())
-                    .unwrap();
-            assert_eq!(key.public_key(), public, "{name}");
-            let mut store = Volatile::new();
-            create(&mut store, &public, index, [0; 16], 0).unwrap();
-            let mut signer = Signer::open(key, store, Holder::new("test"), 0).unwrap();
             let signature = signer.sign(&message, 0).unwrap();
             assert!(signature == expected, "{name} index {index}");
             assert_eq!(public.verify(&message, &signature), Ok(()));

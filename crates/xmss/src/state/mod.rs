@@ -20,6 +20,8 @@ mod volatile;
 
 #[cfg(feature = "file")]
 pub use file::FileStore;
+#[cfg(feature = "file")]
+pub(crate) use file::replace;
 pub use record::{Holder, OpenLease, Record};
 pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create};
 #[cfg(feature = "sqlite")]
