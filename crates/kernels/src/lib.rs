@@ -5,4 +5,18 @@
 //! once for a whole job through a token of [`cpu`] that proves the CPU has its instructions. This
 //! crate takes and returns plain arrays and slices and knows no protocol.
 
+pub mod bitmatrix;
 pub mod cpu;
+pub mod edwards25519;
+#[cfg(target_arch = "x86_64")]
+pub mod edwards25519x8;
+pub mod field25519;
+#[cfg(target_arch = "x86_64")]
+mod field25519x8;
+pub mod keccak;
+pub mod lanes8;
+pub mod mont;
+pub mod sha256;
+pub mod sha512;
+#[cfg(target_arch = "x86_64")]
+pub mod sha512x8;

@@ -1,0 +1,214 @@
+//! The suites on edwards25519, after RFC 9381's sections; [`EdwardsRules`] says where they differ.
+
+use crate::error::{Error, Part};
+use crate::hash_to_curve::{self, Digest64};
+use crate::suite::{EdwardsRules, Format, Negation};
+use curve25519_dalek::Scalar;
+use sha2::{Digest, Sha512};
+use subtle::ConstantTimeEq;
+use tetralith_kernels::edwards25519::{DecodeError, NegativeZero, Point, base};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+/// A secret key with what is derived from it.
+#[derive(ZeroizeOnDrop)]
+pub(crate) struct Secret {
+    /// The secret scalar x, clamped and not reduced.
+    x: [u8; 32],
+    /// The second half of the hashed key, from which nonces are made.
+    prefix: [u8; 32],
+    #[zeroize(skip)]
+    public_key: [u8; 32],
+}
+
+/// A decoded proof.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parsed {
+    pub(crate) gamma: Point,
+    /// s, below L.
+    pub(crate) s: [u8; 32],
+}
+
+impl Secret {
+    /// Derives x, the nonce prefix and Y from a seed. RFC 8032 §5.1.5
+    pub(crate) fn new(seed: &[u8; 32]) -> Secret {
+        let mut hash: [u8; 64] = Sha512::digest(seed).into();
+        let mut secret = Secret { x: first_32(&hash), prefix: last_32(&hash), public_key: [0; 32] };
+        hash.zeroize();
+        secret.x[0] &= 0xf8;
+        secret.x[31] = secret.x[31] & 0x7f | 0x40;
+        secret.public_key = base().mul(&secret.x).encode();
+        secret
+    }
+
+    pub(crate) fn public_key(&self) -> &[u8; 32] {
+        &self.public_key
+    }
+
+    /// The nonce k. RFC 9381 §5.4.2.2
+    fn nonce(&self, h: &[u8; 32]) -> Zeroizing<Scalar> {
+        let mut hasher = Sha512::new();
+        hasher.update(self.prefix);
+        hasher.update(h);
+        let mut hash: [u8; 64] = hasher.finalize().into();
+        let k = Scalar::from_bytes_mod_order_wide(&hash);
+        hash.zeroize();
+        Zeroizing::new(k)
+    }
+
+    /// Proves; the proof is as long as the suite's format says. RFC 9381 §5.1
+    pub(crate) fn prove(&self, rules: &EdwardsRules, alpha: &[u8]) -> Result<Proven, Error> {
+        let h_point = hash_to_curve::edwards(rules, &self.public_key, alpha)?;
+        let h = h_point.encode();
+        let k = self.nonce(&h);
+        let k_bytes = Zeroizing::new(k.to_bytes());
+        let points = [h_point.mul(&self.x), base().mul(&k_bytes), h_point.mul(&k_bytes)];
+        let [gamma, u, v] = Point::encode_all(&points);
+        let c = challenge(rules, &self.public_key, &h, &gamma, &u, &v);
+        let x = Zeroizing::new(Scalar::from_bytes_mod_order(self.x));
+        let s = (*k + scalar(&c) * *x).to_bytes();
+        Ok(Proven { gamma, u, v, c, s, h, k: k_bytes })
+    }
+}
+
+impl Secret {
+    /// The output alone, for less than half of a proof's work.
+    pub(crate) fn output(&self, rules: &EdwardsRules, alpha: &[u8]) -> Result<[u8; 64], Error> {
+        let gamma = hash_to_curve::edwards(rules, &self.public_key, alpha)?.mul(&self.x);
+        Ok(proof_to_hash(rules, &gamma))
+    }
+}
+
+/// All that proving computes; `k` is secret.
+pub(crate) struct Proven {
+    pub(crate) gamma: [u8; 32],
+    pub(crate) u: [u8; 32],
+    pub(crate) v: [u8; 32],
+    pub(crate) c: [u8; 16],
+    pub(crate) s: [u8; 32],
+    #[cfg_attr(not(test), allow(dead_code))] // held against RFC 9381's examples
+    pub(crate) h: [u8; 32],
+    #[cfg_attr(not(test), allow(dead_code))] // likewise
+    pub(crate) k: Zeroizing<[u8; 32]>,
+}
+
+impl Proven {
+    /// The proof string. RFC 9381 §5.1, step 8
+    pub(crate) fn to_bytes(&self, format: Format) -> Vec<u8> {
+        match format {
+            Format::Challenge => [&self.gamma[..], &self.c, &self.s].concat(),
+            Format::Commitments => [self.gamma, self.u, self.v, self.s].concat(),
+        }
+    }
+}
+
+/// Decodes and validates a public key. RFC 9381 §5.4.5
+pub(crate) fn decode_public_key(rules: &EdwardsRules, bytes: &[u8; 32]) -> Result<Point, Error> {
+    let point = decode_point(rules, bytes, Part::PublicKey)?;
+    if point.is_small_order().into() {
+        return Err(Error::SmallOrder);
+    }
+    Ok(point)
+}
+
+/// Decodes a proof as far as a verifier does before it computes. RFC 9381 §5.4.4
+pub(crate) fn decode_proof(rules: &EdwardsRules, proof: &[u8]) -> Result<Parsed, Error> {
+    let gamma = decode_point(rules, &take_32(proof, 0), Part::Gamma)?;
+    let s = take_32(proof, proof.len() - 32);
+    let s = if rules.reduce_s {
+        Scalar::from_bytes_mod_order(s).to_bytes()
+    } else if bool::from(Scalar::from_canonical_bytes(s).is_some()) {
+        s
+    } else {
+        return Err(Error::NonCanonicalScalar(Part::S));
+    };
+    Ok(Parsed { gamma, s })
+}
+
+fn decode_point(rules: &EdwardsRules, bytes: &[u8; 32], part: Part) -> Result<Point, Error> {
+    let negative_zero =
+        if rules.refuse_negative_zero { NegativeZero::Refuse } else { NegativeZero::Accept };
+    Point::decode(bytes, negative_zero).map_err(|error| match error {
+        DecodeError::NonCanonical => Error::NonCanonicalPoint(part),
+        DecodeError::NegativeZero => Error::NegativeZero(part),
+        _ => Error::NotOnCurve(part),
+    })
+}
+
+/// Verifies a decoded proof with a validated key. RFC 9381 §5.3
+///
+/// U = s B - c Y and V = s H - c Γ are computed as the suite's verifier does, with integers.
+pub(crate) fn verify(
+    rules: &EdwardsRules,
+    key: (&Point, &[u8; 32]),
+    alpha: &[u8],
+    proof: (&Parsed, &[u8]),
+) -> Result<(), Error> {
+    let (parsed, bytes) = proof;
+    let h_point = hash_to_curve::edwards(rules, key.1, alpha)?;
+    let h = h_point.encode();
+    let gamma = take_32(bytes, 0);
+    let c = match rules.format {
+        Format::Challenge => core::array::from_fn(|i| bytes[32 + i]),
+        Format::Commitments => {
+            challenge(rules, key.1, &h, &gamma, &take_32(bytes, 32), &take_32(bytes, 64))
+        }
+    };
+    let (y, g, minus_c) = match rules.negation {
+        Negation::Integer => (key.0.neg(), parsed.gamma.neg(), scalar(&c)),
+        Negation::ModOrder => (*key.0, parsed.gamma, -scalar(&c)),
+    };
+    let minus_c = minus_c.to_bytes();
+    let u_point = y.double_mul_fixed_vartime(&minus_c, base(), &parsed.s);
+    let v_point = g.double_mul_vartime(&minus_c, &h_point, &parsed.s);
+    let [u, v] = Point::encode_all(&[u_point, v_point]);
+    let same = match rules.format {
+        Format::Challenge => challenge(rules, key.1, &h, &gamma, &u, &v).ct_eq(&c),
+        Format::Commitments => take_32(bytes, 32).ct_eq(&u) & take_32(bytes, 64).ct_eq(&v),
+    };
+    if bool::from(same) { Ok(()) } else { Err(Error::Invalid) }
+}
+
+/// The challenge c of sixteen bytes. RFC 9381 §5.4.3
+pub(crate) fn challenge(
+    rules: &EdwardsRules,
+    y: &[u8; 32],
+    h: &[u8; 32],
+    gamma: &[u8; 32],
+    u: &[u8; 32],
+    v: &[u8; 32],
+) -> [u8; 16] {
+    let prefix = [rules.suite_string, 2];
+    let hash = if rules.domain_separated {
+        Digest64::of(rules.hash, &[&prefix, y, h, gamma, u, v, &[0]])
+    } else {
+        Digest64::of(rules.hash, &[&prefix, h, gamma, u, v])
+    };
+    core::array::from_fn(|i| hash[i])
+}
+
+/// The output of a decoded proof. RFC 9381 §5.2
+pub(crate) fn proof_to_hash(rules: &EdwardsRules, gamma: &Point) -> [u8; 64] {
+    output(rules, &gamma.mul_by_cofactor().encode())
+}
+
+/// The output from the encoding of 8 Γ.
+pub(crate) fn output(rules: &EdwardsRules, gamma8: &[u8; 32]) -> [u8; 64] {
+    let end: &[u8] = if rules.domain_separated { &[0] } else { &[] };
+    Digest64::of(rules.hash, &[&[rules.suite_string, 3], gamma8, end])
+}
+
+fn scalar(c: &[u8; 16]) -> Scalar {
+    Scalar::from(u128::from_le_bytes(*c))
+}
+
+pub(crate) fn take_32(bytes: &[u8], at: usize) -> [u8; 32] {
+    core::array::from_fn(|i| bytes[at + i])
+}
+
+fn first_32(bytes: &[u8; 64]) -> [u8; 32] {
+    core::array::from_fn(|i| bytes[i])
+}
+
+fn last_32(bytes: &[u8; 64]) -> [u8; 32] {
+    core::array::from_fn(|i| bytes[32 + i])
+}

@@ -1,0 +1,96 @@
+//! Proving.
+
+use crate::error::Error;
+use crate::keys::{Secret, SecretKey};
+use crate::proof::{Output, Proof};
+use crate::sec1::{K256, P256};
+use crate::suite::{Group, Sec1Map};
+
+impl SecretKey {
+    /// Proves the output of an input; the proof is deterministic.
+    ///
+    /// # Errors
+    /// [`Error::HashToCurve`], which no one will ever see.
+    ///
+    /// # Security
+    /// Constant time in the secret; try-and-increment suites take time by the input.
+    ///
+    /// RFC 9381 §5.1
+    pub fn prove(&self, alpha: &[u8]) -> Result<Proof, Error> {
+        let bytes = match (&self.secret, self.suite.group()) {
+            (Secret::Edwards(secret), Group::Edwards25519(rules)) => {
+                secret.prove(rules, alpha)?.to_bytes(rules.format)
+            }
+            (Secret::Sec1(secret), Group::P256(map)) => {
+                secret.prove::<P256>(map, alpha)?.proof.to_vec()
+            }
+            (Secret::Sec1(secret), _) => {
+                secret.prove::<K256>(Sec1Map::TryAndIncrement, alpha)?.proof.to_vec()
+            }
+            (Secret::Edwards(_), _) => return Err(Error::Invalid),
+        };
+        Proof::from_bytes(self.suite, &bytes)
+    }
+
+    /// Proves, and gives the output with the proof.
+    ///
+    /// # Errors
+    /// As [`SecretKey::prove`].
+    pub fn evaluate(&self, alpha: &[u8]) -> Result<(Output, Proof), Error> {
+        let proof = self.prove(alpha)?;
+        Ok((proof.to_hash(), proof))
+    }
+
+    /// Computes the output alone, without a proof.
+    ///
+    /// # Errors
+    /// As [`SecretKey::prove`].
+    ///
+    /// # Security
+    /// As [`SecretKey::prove`].
+    pub fn output(&self, alpha: &[u8]) -> Result<Output, Error> {
+        match (&self.secret, self.suite.group()) {
+            (Secret::Edwards(secret), Group::Edwards25519(rules)) => {
+                Ok(Output::new(self.suite, &secret.output(rules, alpha)?))
+            }
+            _ => Ok(self.prove(alpha)?.to_hash()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Suite;
+    use serde_json::Value;
+
+    /// The intermediate values that RFC 9381's examples print.
+    #[test]
+    fn rfc9381_examples_step_by_step() {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/vrf/rfc9381/ecvrf_vectors.json");
+        let text = std::fs::read_to_string(path).unwrap();
+        let json: Value = serde_json::from_str(&text).unwrap();
+        for example in json["vectors"].as_array().unwrap() {
+            let name = example["suite"].as_str().unwrap().to_ascii_lowercase();
+            let suite: Suite = name.replace("ecvrf-", "rfc9381-").parse().unwrap();
+            let field = |name: &str| example[name].as_str().unwrap().to_owned();
+            let secret_key = hex::decode(field("SK")).unwrap();
+            let key = SecretKey::from_bytes(suite, &secret_key).unwrap();
+            let alpha = hex::decode(field("alpha")).unwrap();
+            let got = match (&key.secret, suite.group()) {
+                (Secret::Edwards(secret), Group::Edwards25519(rules)) => {
+                    let p = secret.prove(rules, &alpha).unwrap();
+                    [hex::encode(p.h), hex::encode(*p.k), hex::encode(p.u), hex::encode(p.v)]
+                }
+                (Secret::Sec1(secret), Group::P256(map)) => {
+                    let p = secret.prove::<P256>(map, &alpha).unwrap();
+                    let [h, u, v] = p.huv.map(hex::encode);
+                    [h, hex::encode(*p.k), u, v]
+                }
+                _ => panic!("{suite}"),
+            };
+            assert_eq!(got, ["H", "k", "U", "V"].map(field), "{suite}");
+        }
+    }
+}
