@@ -114,7 +114,7 @@ fn many(demo: &mut Demo) -> Outcome {
     }
     demo.file("rows.jsonl", rows.as_bytes())?;
     let arguments = ["vrf", "verify-batch", "--suite", suite.name(), "rows.jsonl"];
-    let answers =
+    let mut answers =
         demo.lines("Verify 1000 proofs, one of them spoiled", &arguments, Exit::Verification)?;
     answers.retain(|answer| answer["row"].is_u64());
     let valid = answers.iter().filter(|answer| answer["ok"] == true).count() as u64;
