@@ -22,6 +22,7 @@ pub use elligator2::map_to_curve_elligator2_all;
 pub use encoding::{Decoded, decode_all, encode_all};
 pub use scalar_mul::{DoubleMul, MinusC, double_mul_all_vartime};
 
+use crate::edwards25519::Point;
 use crate::field25519::Fe;
 use crate::field25519x8::{Fe8, Wide};
 use crate::lanes8::Lanes8;
@@ -83,6 +84,32 @@ impl Points {
         let p = unsafe { self.double_times(3) };
         // SAFETY: likewise.
         unsafe { p.identity() }
+    }
+
+    /// One lane's point.
+    #[must_use]
+    pub fn lane(&self, _: Lanes8, lane: usize) -> Point {
+        // SAFETY: the token shows that the CPU has the features that the function enables.
+        let coordinate = |a: &Fe8| unsafe { a.lane(lane) };
+        Point {
+            x: coordinate(&self.x),
+            y: coordinate(&self.y),
+            z: coordinate(&self.z),
+            t: coordinate(&self.t),
+        }
+    }
+
+    /// One point for each lane.
+    #[must_use]
+    pub fn from_lanes(_: Lanes8, points: &[Point; 8]) -> Points {
+        // SAFETY: the token shows that the CPU has the features that the function enables.
+        let coordinate = |of: fn(&Point) -> Fe| unsafe { Fe8::from_lanes(&points.map(|p| of(&p))) };
+        Points {
+            x: coordinate(|p| p.x),
+            y: coordinate(|p| p.y),
+            z: coordinate(|p| p.z),
+            t: coordinate(|p| p.t),
+        }
     }
 
     #[inline]

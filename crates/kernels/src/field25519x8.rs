@@ -215,6 +215,29 @@ impl Fe8 {
         Fe8(r)
     }
 
+    /// One element for each lane.
+    ///
+    /// # Correctness
+    /// Portable limbs are below 2^52; the carry makes them tight.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(crate) fn from_lanes(elements: &[Fe; 8]) -> Fe8 {
+        let mut r = [_mm512_setzero_si512(); 5];
+        for i in 0..5 {
+            r[i] = load(&elements.map(|a| a.0[i]));
+        }
+        carry(r)
+    }
+
+    /// One lane's element; tight limbs are within the portable code's bounds.
+    #[target_feature(enable = "avx512f")]
+    pub(crate) fn lane(&self, lane: usize) -> Fe {
+        let mut limbs = [0; 5];
+        for i in 0..5 {
+            limbs[i] = lanes(self.0[i])[lane];
+        }
+        Fe(limbs)
+    }
+
     /// Takes 255 bits for each lane, little-endian; top bits are ignored.
     #[inline]
     #[target_feature(enable = "avx512f")]

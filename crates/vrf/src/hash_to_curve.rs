@@ -92,13 +92,19 @@ pub(crate) fn draft03_uniform(rules: &EdwardsRules, key: &[u8; 32], alpha: &[u8]
 ///
 /// RFC 9380 §5.2 and §5.3.1, RFC 9381 §5.4.1.2
 pub(crate) fn rfc9380_uniform(suite_string: u8, key: &[u8; 32], alpha: &[u8]) -> [u8; 48] {
-    let mut tag = *b"ECVRF_edwards25519_XMD:SHA-512_ELL2_NU_\0\x28";
-    tag[39] = suite_string; // the tag of 40 bytes, then its length
+    let tag = rfc9380_tag(suite_string);
     let z_pad = [0; 128];
     let length = [0, 48];
     let b0 = Digest64::of(Hash::Sha512, &[&z_pad, key, alpha, &length, &[0], &tag]);
     let b1 = Digest64::of(Hash::Sha512, &[&b0, &[1], &tag]);
     core::array::from_fn(|i| b1[i])
+}
+
+/// The domain separation tag of 40 bytes, then its length. RFC 9381 §5.5
+pub(crate) fn rfc9380_tag(suite_string: u8) -> [u8; 41] {
+    let mut tag = *b"ECVRF_edwards25519_XMD:SHA-512_ELL2_NU_\0\x28";
+    tag[39] = suite_string;
+    tag
 }
 
 /// 48 big-endian bytes mod p: the low 32 bytes and 2^256 times the high 16, 2^256 being 38.

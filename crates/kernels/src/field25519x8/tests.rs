@@ -50,20 +50,10 @@ fn run(test: unsafe fn()) {
     }
 }
 
-/// Limbs of one lane, brought to the portable code's bounds.
-#[target_feature(enable = "avx512f")]
-fn lane(a: &Fe8, lane: usize) -> Fe {
-    Fe(core::array::from_fn(|i| {
-        let mut limbs = [0; 8];
-        store(&mut limbs, a.0[i]);
-        limbs[lane]
-    }))
-}
-
 #[target_feature(enable = "avx512f")]
 fn assert_tight(a: &Fe8) {
     for l in 0..8 {
-        assert!(lane(a, l).0.iter().all(|&limb| limb <= TIGHT));
+        assert!(a.lane(l).0.iter().all(|&limb| limb <= TIGHT));
     }
 }
 
@@ -87,6 +77,7 @@ fn arithmetic_agrees_with_portable() {
             let mask = (i * 37 >> 2) as u8;
             let on = |l: usize| (mask >> l & 1).into();
             assert_same(&a, |l| pa[l]);
+            assert_same(&Fe8::from_lanes(&pb), |l| pb[l]);
             assert_same(&a.add(&b), |l| pa[l].add(&pb[l]));
             assert_same(&a.sub(&b), |l| pa[l].sub(&pb[l]));
             assert_same(&a.neg(), |l| pa[l].neg());
