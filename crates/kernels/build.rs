@@ -13,15 +13,22 @@ mod orders;
 #[path = "build/squaring.rs"]
 mod squaring;
 
+use squaring::Size;
 use std::path::Path;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     let out = std::env::var_os("OUT_DIR").expect("cargo says where to write");
-    for (blocks, words, order) in orders::ORDERS {
-        let text = squaring::kernel(squaring::Size::new(blocks, words), order);
-        let file = Path::new(&out).join(format!("ifma_{blocks}.s"));
-        std::fs::write(&file, text).expect("the output directory can be written");
+    let write = |name: String, text: String| {
+        std::fs::write(Path::new(&out).join(name), text).expect("the output directory is writable");
+    };
+    for (blocks, words, order) in orders::SQUARINGS {
+        let size = Size::new(blocks, words, false);
+        write(format!("ifma_squarings_{blocks}.s"), squaring::squarings(size, order));
+    }
+    for (blocks, words, order) in orders::PRODUCTS {
+        let size = Size::new(blocks, words, true);
+        write(format!("ifma_product_{blocks}.s"), squaring::product(size, order));
     }
 }

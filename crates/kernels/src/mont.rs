@@ -9,11 +9,13 @@
 //! The running time of [`Ring`]'s operations depends on the modulus's length and, where a name does
 //! not end in `_vartime`, on nothing else. A [`Squarer`] works on public values.
 
+mod fast;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod ifma;
 mod portable;
 mod ring;
 mod squarer;
 
+pub use fast::{FastRing, Kernel};
 pub use ring::Ring;
-pub use squarer::{Kernel, Squarer};
+pub use squarer::Squarer;

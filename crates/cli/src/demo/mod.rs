@@ -163,7 +163,7 @@ impl Demo {
 
     /// Runs a command that answers with an object a line and ends with this exit code.
     fn lines(&mut self, says: &str, arguments: &[&str], exit: Exit) -> Outcome<Vec<Value>> {
-        self.answers(says, arguments, exit as i32, |values| Ok(format!("{} answers", values.len())))
+        self.answers(says, arguments, exit as i32, |values| Ok(format!("{} lines", values.len())))
     }
 
     fn answers(

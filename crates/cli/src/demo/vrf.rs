@@ -65,33 +65,35 @@ fn headers(demo: &mut Demo) -> Outcome {
 
 /// Proves and verifies the examples of RFC 9381, appendix B.
 fn examples(demo: &mut Demo) -> Outcome {
-    for example in vectors(EXAMPLES, "vectors")? {
-        let suite = match text(&example, "suite") {
+    let examples = vectors(EXAMPLES, "vectors")?;
+    let mut equal = 0;
+    for example in &examples {
+        let suite = match text(example, "suite") {
             "ECVRF-P256-SHA256-TAI" => "rfc9381-p256-sha256-tai",
             "ECVRF-P256-SHA256-SSWU" => "rfc9381-p256-sha256-sswu",
             "ECVRF-EDWARDS25519-SHA512-TAI" => "rfc9381-edwards25519-sha512-tai",
             _ => "rfc9381-edwards25519-sha512-ell2",
         };
         let key = format!("rfc-{}.key", example["example"]);
-        demo.file("rfc.seed", text(&example, "SK").as_bytes())?;
-        let alpha = text(&example, "alpha");
+        demo.file("rfc.seed", text(example, "SK").as_bytes())?;
+        let alpha = text(example, "alpha");
         let quiet = ["vrf", "keygen", "--suite", suite, "-o", &key, "--seed-file", "rfc.seed"];
         demo.quietly(&quiet)?;
         let says = format!("Prove example {} of RFC 9381", example["example"]);
         let proved = demo.succeeds(&says, &["vrf", "prove", "-k", &key, "--alpha", alpha])?;
-        let (proof, public) = (text(&example, "pi"), text(&example, "PK"));
+        let (proof, public) = (text(example, "pi"), text(example, "PK"));
         let arguments = ["vrf", "verify", "--suite", suite, "-p", public, "-s", proof];
         let arguments = [&arguments[..], &["--alpha", alpha]].concat();
         let verified = demo.succeeds("Verify the standard's proof", &arguments)?;
-        let same =
-            text(&proved, "proof") == proof && text(&verified, "output") == text(&example, "beta");
-        demo.checks(
-            "Compare proof and output with the standard",
-            "RFC 9381, appendix B",
-            if same { Ok("equal".into()) } else { Err(proved.to_string()) },
-        )?;
+        let same_output = text(&verified, "output") == text(example, "beta");
+        equal += usize::from(same_output && text(&proved, "proof") == proof);
     }
-    Ok(())
+    let told = format!("{equal} of {} proofs and outputs are the standard's", examples.len());
+    demo.checks(
+        "Compare proofs and outputs with the standard",
+        "RFC 9381, appendix B",
+        if equal == examples.len() { Ok(told) } else { Err(told) },
+    )
 }
 
 /// Verifies many proofs under as many keys, one of them spoiled.
@@ -112,8 +114,9 @@ fn many(demo: &mut Demo) -> Outcome {
     }
     demo.file("rows.jsonl", rows.as_bytes())?;
     let arguments = ["vrf", "verify-batch", "--suite", suite.name(), "rows.jsonl"];
-    let answers =
+    let mut answers =
         demo.lines("Verify 1000 proofs, one of them spoiled", &arguments, Exit::Verification)?;
+    answers.retain(|answer| answer["row"].is_u64());
     let valid = answers.iter().filter(|answer| answer["ok"] == true).count() as u64;
     let found = answers.get(SPOILED as usize).is_some_and(|answer| answer["ok"] == false);
     let told = format!("{valid} of {} valid, row {} is not", answers.len(), SPOILED + 1);
