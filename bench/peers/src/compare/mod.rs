@@ -105,7 +105,7 @@ fn ours(arguments: &Arguments, global: &crate::Arguments) -> Result<Option<Resul
     }
     eprintln!("== tetralith bench {}", arguments.noun);
     let mut command = Command::new(&arguments.ours);
-    command.args(["--json", "bench", &arguments.noun]);
+    command.args(["--quiet", "--json", "bench", &arguments.noun]);
     output(command, global).map(Some)
 }
 

@@ -3,6 +3,7 @@
 use super::Comparison;
 use super::groups::{Entry, Group};
 use super::table::who;
+use plotters::coord::combinators::BindKeyPoints;
 use plotters::prelude::*;
 
 /// A line: its name, whether it is ours, and its points.
@@ -17,6 +18,8 @@ struct Panel {
     title: String,
     x: &'static str,
     y: &'static str,
+    /// Empty for ticks at 1, 2 and 5 times the powers of ten.
+    x_ticks: Vec<f64>,
     series: Vec<Series>,
 }
 
@@ -79,7 +82,8 @@ fn xmss(groups: &[Group]) -> Vec<Panel> {
                 }
             }
             let title = format!("XMSS-{family}_h_256: {job}");
-            panels.push(Panel { title, x: "tree height", y: "ms", series });
+            let x_ticks = vec![10.0, 16.0, 20.0];
+            panels.push(Panel { title, x: "tree height", y: "ms", x_ticks, series });
         }
     }
     panels
@@ -95,7 +99,8 @@ fn vdf(groups: &[Group]) -> Vec<Panel> {
         }
     }
     let title = "one squaring modulo N".to_owned();
-    vec![Panel { title, x: "bits of N", y: "ns", series }]
+    let x_ticks = crate::vdf::BITS.map(|bits| bits as f64).to_vec();
+    vec![Panel { title, x: "bits of N", y: "ns", x_ticks, series }]
 }
 
 /// Verification over the batch size, for each suite that has a peer.
@@ -105,8 +110,8 @@ fn vrf(groups: &[Group]) -> Vec<Panel> {
     for group in groups.iter().filter(verifies) {
         let title = format!("{}: verification", group.params);
         if !panels.iter().any(|panel| panel.title == title) {
-            let series = Vec::new();
-            panels.push(Panel { title: title.clone(), x: "n", y: "µs per proof", series });
+            let (title, x_ticks) = (title.clone(), vec![1.0, 8.0, 64.0, 200.0, 1024.0]);
+            panels.push(Panel { title, x: "n", y: "µs per proof", x_ticks, series: Vec::new() });
         }
         let panel = panels.iter_mut().find(|panel| panel.title == title).expect("pushed above");
         for entry in entries(group) {
@@ -119,6 +124,16 @@ fn vrf(groups: &[Group]) -> Vec<Panel> {
             }
         }
     }
+    for panel in &mut panels {
+        // Who has no batches verifies n proofs in n times the time of one.
+        for line in &mut panel.series {
+            if let [(1.0, y)] = line.points[..] {
+                line.points.push((1024.0, y));
+            }
+        }
+    }
+    // Suites that nobody else has say nothing here.
+    panels.retain(|panel| panel.series.iter().any(|line| !line.ours));
     panels
 }
 
@@ -140,28 +155,28 @@ fn one(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let points = || panel.series.iter().flat_map(|line| line.points.iter().copied());
-    let range = |axis: fn((f64, f64)) -> f64, below: f64, above: f64| {
-        let values = || points().map(axis).map(|value| value.max(1e-9));
-        let least = values().fold(f64::INFINITY, f64::min);
-        least / below..values().fold(0.0, f64::max) * above
+    let x_ticks = ticks(points().map(|point| point.0), &panel.x_ticks);
+    let y_ticks = ticks(points().map(|point| point.1), &[]);
+    let ends = |ticks: &[f64], room: f64| match (ticks.first(), ticks.last()) {
+        (Some(first), Some(last)) => first / room..last * room,
+        _ => 1.0..10.0,
     };
-    // Room on the right for the names, above for nothing.
-    let (x, y) = (range(|point| point.0, 1.1, 1.15), range(|point| point.1, 1.6, 1.6));
+    let x = ends(&x_ticks, 1.08).log_scale().with_key_points(x_ticks);
+    let y = ends(&y_ticks, 1.02).log_scale().with_key_points(y_ticks);
     let (left, right) = area.split_horizontally(PANEL.0 - 200);
     let mut chart = ChartBuilder::on(&left)
         .caption(&panel.title, ("sans-serif", 15))
         .margin(8)
         .x_label_area_size(36)
         .y_label_area_size(58)
-        .build_cartesian_2d(x.log_scale(), y.log_scale())?;
+        .build_cartesian_2d(x, y)?;
     chart
         .configure_mesh()
         .x_desc(panel.x)
         .y_desc(panel.y)
-        .x_labels(6)
-        .y_labels(8)
         .x_label_formatter(&|x| format!("{x:.0}"))
-        .y_label_formatter(&|y| if *y < 1.0 { format!("{y:.2}") } else { format!("{y:.0}") })
+        .y_label_formatter(&|y| if *y < 1.0 { format!("{y}") } else { format!("{y:.0}") })
+        .bold_line_style(RGBColor(225, 225, 225))
         .light_line_style(WHITE)
         .draw()?;
     let (mut ours, mut theirs) = (OURS.iter().cycle(), THEIRS.iter().cycle());
@@ -179,6 +194,21 @@ fn one(
         right.draw(&Text::new(short(&line.label), (16, y), ("sans-serif", 11)))?;
     }
     Ok(())
+}
+
+/// The given ticks, else 1, 2 and 5 times the powers of ten around the values.
+fn ticks(values: impl Iterator<Item = f64>, given: &[f64]) -> Vec<f64> {
+    if !given.is_empty() {
+        return given.to_vec();
+    }
+    let range = values
+        .filter(|value| *value > 0.0)
+        .fold((f64::INFINITY, 0.0_f64), |range, value| (range.0.min(value), range.1.max(value)));
+    let decades = (-9..12).flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10f64.powi(power)));
+    let decades: Vec<f64> = decades.collect();
+    let first = decades.iter().rposition(|tick| *tick <= range.0).unwrap_or(0);
+    let last = decades.iter().position(|tick| *tick >= range.1).unwrap_or(decades.len() - 1);
+    decades[first.min(last)..=last].to_vec()
 }
 
 /// A name that fits beside the panel.

@@ -88,6 +88,8 @@ fn check(set: &str, times: &Times) -> Result<(), String> {
 }
 
 #[cfg(not(feature = "purecrypto"))]
-fn check(_set: &str, _times: &Times) -> Result<(), String> {
-    Ok(())
+fn check(set: &str, times: &Times) -> Result<(), String> {
+    let public = hex::decode(&times.public).map_err(|error| format!("{PEER}: {error}"))?;
+    let fits = public.len() == 64;
+    if fits { Ok(()) } else { Err(format!("{PEER}: a wrong public key for {set}")) }
 }

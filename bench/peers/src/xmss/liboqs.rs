@@ -1,6 +1,7 @@
 //! liboqs, from the sources that oqs-sys carries, built with its stateful signatures.
 
 use super::{Key, Peer, Seeds, Verifier, oid};
+use openssl_sys as _; // liboqs takes SHA-2 from the libcrypto that this links
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
