@@ -64,6 +64,7 @@ pub(crate) struct Lanes {
     held: Vec<u64>,
 }
 
+#[allow(clippy::large_enum_variant)] // one on the stack for a whole job
 enum Family {
     Sha256(sha256::Lanes),
     Sha512(sha512::Lanes),
