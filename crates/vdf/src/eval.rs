@@ -155,8 +155,11 @@ impl Evaluation {
 
     fn record_here(&mut self) {
         if let Some(tape) = self.tape.as_mut().filter(|tape| tape.next() == Some(self.done)) {
-            let value = nat::rem(&self.squarer.value(), self.modulus.limbs());
-            tape.push(&self.modulus, &value);
+            let group = self.modulus.group();
+            let element = group.adopt(&self.squarer).unwrap_or_else(|| {
+                group.enter(&nat::rem(&self.squarer.value(), self.modulus.limbs()))
+            });
+            tape.push(&element);
         }
     }
 

@@ -62,9 +62,9 @@ use core::arch::asm;
 /// A block of digits, or 64 bytes of whatever the kernel needs.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-struct Line([u64; 8]);
+pub(super) struct Line(pub(super) [u64; 8]);
 
-const ZERO: Line = Line([0; 8]);
+pub(super) const ZERO: Line = Line([0; 8]);
 const DIGIT: u64 = (1 << 52) - 1;
 const BLOCK_BITS: usize = 416;
 /// Lines for spilled registers; the generator checks that they are enough.
@@ -113,26 +113,36 @@ impl Memory {
     }
 
     fn write(&mut self, line: usize, blocks: usize, limbs: &[u64]) {
-        for i in 0..8 * blocks {
-            self.lines[line + i / 8].0[i % 8] = bits_at(limbs, 52 * i) & DIGIT;
-        }
+        write_digits(&mut self.lines[line..line + blocks], limbs);
     }
 
     fn read(&self, line: usize, blocks: usize, limbs: usize) -> Vec<u64> {
-        let mut out = vec![0; limbs + 1];
-        for i in 0..8 * blocks {
-            let digit = self.lines[line + i / 8].0[i % 8];
-            debug_assert!(digit <= DIGIT, "a digit left the kernel unchecked");
-            let (limb, shift) = (52 * i / 64, 52 * i % 64);
-            let placed = u128::from(digit) << shift;
-            out[limb] |= placed as u64;
-            if limb < limbs {
-                out[limb + 1] |= (placed >> 64) as u64;
-            }
-        }
-        out.truncate(limbs);
-        out
+        read_digits(&self.lines[line..line + blocks], limbs)
     }
+}
+
+/// Splits a number into digits.
+pub(super) fn write_digits(lines: &mut [Line], limbs: &[u64]) {
+    for i in 0..8 * lines.len() {
+        lines[i / 8].0[i % 8] = bits_at(limbs, 52 * i) & DIGIT;
+    }
+}
+
+/// The number of so many limbs that the digits make.
+pub(super) fn read_digits(lines: &[Line], limbs: usize) -> Vec<u64> {
+    let mut out = vec![0; limbs + 1];
+    for i in 0..8 * lines.len() {
+        let digit = lines[i / 8].0[i % 8];
+        debug_assert!(digit <= DIGIT, "a digit left the kernel unchecked");
+        let (limb, shift) = (52 * i / 64, 52 * i % 64);
+        let placed = u128::from(digit) << shift;
+        out[limb] |= placed as u64;
+        if limb < limbs {
+            out[limb + 1] |= (placed >> 64) as u64;
+        }
+    }
+    out.truncate(limbs);
+    out
 }
 
 fn last_lane(last: u64, others: u64) -> Line {
@@ -148,7 +158,8 @@ fn bits_at(limbs: &[u64], at: usize) -> u64 {
 }
 
 /// The same ring with 64-bit limbs, as long as v blocks: N has zeros on top.
-struct Exact {
+#[derive(Clone)]
+pub(super) struct Exact {
     n: Vec<u64>,
     n0: u64,
     /// R·b^(2·l), R·b^(−2·l) and R²·b^(−2·l) mod N, where R = 2^(64·limbs).
@@ -158,7 +169,7 @@ struct Exact {
 }
 
 impl Exact {
-    fn new(ring: &Ring, v: usize, l: usize) -> Self {
+    pub(super) fn new(ring: &Ring, v: usize, l: usize) -> Self {
         let limbs = (BLOCK_BITS * v).div_ceil(64);
         let mut n = ring.modulus().to_vec();
         n.resize(limbs, 0);
@@ -177,7 +188,42 @@ impl Exact {
         }
     }
 
-    /// a·b/R mod N, canonical; `b` is below N.
+    /// The number of limbs of v blocks.
+    pub(super) fn len(&self) -> usize {
+        self.n.len()
+    }
+
+    /// C, K, N (v lines each) and N' (l), as the kernels expect them.
+    pub(super) fn constants(&self, ring: &Ring, v: usize, l: usize) -> Vec<Line> {
+        let mut lines = vec![ZERO; 3 * v + l];
+        write_digits(&mut lines[..v], &inverse_power_of_two(ring, BLOCK_BITS * l));
+        write_digits(&mut lines[v..2 * v], &power_of_two(ring, BLOCK_BITS * (v + l)));
+        write_digits(&mut lines[2 * v..3 * v], &self.n);
+        let inverse = self.negative_inverse((BLOCK_BITS * l).div_ceil(64));
+        write_digits(&mut lines[3 * v..], &inverse);
+        lines
+    }
+
+    /// A = a·b^(2·l) mod N of an a < N.
+    pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
+        let mut a = a.to_vec();
+        a.resize(self.n.len(), 0);
+        self.mul(&a, &self.entering)
+    }
+
+    /// a = A·b^(−2·l) mod N, canonical, in as many limbs, of any A < b^v.
+    pub(super) fn leave(&self, a: &[u64], limbs: usize) -> Vec<u64> {
+        let mut a = self.mul(a, &self.leaving);
+        a.truncate(limbs);
+        a
+    }
+
+    /// a·c·b^(−2·l) mod N, canonical, of any a, c < b^v; see [`Exact::square`].
+    pub(super) fn product(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
+        self.mul(&self.mul(a, c), &self.squaring)
+    }
+
+    /// a·b/R mod N; canonical where `a` or `b` is below N, else below R.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let mut wide = vec![0; 2 * self.n.len()];
         portable::mul_wide(&mut wide, a, b);
@@ -244,10 +290,7 @@ impl Chain {
         let l = v.div_ceil(3);
         let exact = Exact::new(ring, v, l);
         let mut memory = Memory::new(v, l);
-        memory.write(0, v, &inverse_power_of_two(ring, BLOCK_BITS * l));
-        memory.write(v, v, &power_of_two(ring, BLOCK_BITS * (v + l)));
-        memory.write(2 * v, v, &exact.n);
-        memory.write(3 * v, l, &exact.negative_inverse((BLOCK_BITS * l).div_ceil(64)));
+        memory.lines[..3 * v + l].copy_from_slice(&exact.constants(ring, v, l));
         let mut chain = Chain { v, l, memory, current: 0, exact, redone: 0 };
         chain.set(&[1]);
         chain
@@ -255,17 +298,19 @@ impl Chain {
 
     /// Sets the value, which is below N.
     pub(super) fn set(&mut self, a: &[u64]) {
-        let mut a = a.to_vec();
-        a.resize(self.exact.n.len(), 0);
-        let a = self.exact.mul(&a, &self.exact.entering);
+        let a = self.exact.enter(a);
         self.memory.write(self.memory.workspaces[self.current], self.v, &a);
     }
 
     /// The value, canonical, in as many limbs.
     pub(super) fn value(&self, limbs: usize) -> Vec<u64> {
-        let mut a = self.exact.mul(&self.number(), &self.exact.leaving);
-        a.truncate(limbs);
-        a
+        self.exact.leave(&self.number(), limbs)
+    }
+
+    /// A, as the digits of v blocks.
+    pub(super) fn digits(&self) -> Vec<u64> {
+        let line = self.memory.workspaces[self.current];
+        self.memory.lines[line..line + self.v].iter().flat_map(|line| line.0).collect()
     }
 
     /// A, as 64-bit limbs.

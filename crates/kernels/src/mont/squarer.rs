@@ -115,6 +115,15 @@ impl Squarer {
         }
     }
 
+    /// The value as the digits of its kernel, where [`Group`](super::Group) knows their form.
+    pub(super) fn digits(&self) -> Option<Vec<u64>> {
+        match &self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(chain) => Some(chain.digits()),
+            Engine::Portable { .. } => None,
+        }
+    }
+
     /// Squares the value `count` times.
     pub fn square(&mut self, count: u64) {
         match &mut self.engine {
@@ -129,7 +138,7 @@ impl Squarer {
     }
 }
 
-fn bit_len(a: &[u64]) -> usize {
+pub(super) fn bit_len(a: &[u64]) -> usize {
     let top = a.iter().rposition(|&limb| limb != 0);
     top.map_or(0, |top| 64 * top + 64 - a[top].leading_zeros() as usize)
 }
