@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// One step of a squaring; [`Size`] explains the block counts v, l and h.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Step {
-    /// `S`: A_i·A_j into column i + j of A², once where i < j.
+    /// `S`: A_i·A_j into column i + j of A², once where i < j. Of A·B: A_i·B_j.
     Square(usize, usize),
     /// `D`: doubles a column, once all its products with i < j are there and nothing else is.
     Double(usize),
@@ -77,15 +77,17 @@ pub struct Size {
     pub h: usize,
     /// Whether multipliers are broadcast by the multiplication itself (shorter code, more loads).
     pub words: bool,
+    /// Whether this is A·B and not A².
+    pub product: bool,
 }
 
 impl Size {
-    pub fn new(v: usize, words: bool) -> Self {
+    pub fn new(v: usize, words: bool, product: bool) -> Self {
         let l = v.div_ceil(3);
-        Size { v, l, h: v - 2 * l, words }
+        Size { v, l, h: v - 2 * l, words, product }
     }
 
-    /// First line of Low, High, P, q and the two sums, in a workspace that begins with A.
+    /// First line of Low, High, P, q, the two sums and B, in a workspace that begins with A.
     fn low(&self) -> usize {
         self.v
     }
@@ -101,9 +103,12 @@ impl Size {
     fn sums(&self) -> usize {
         self.quotient() + self.l
     }
+    fn second(&self) -> usize {
+        self.sums() + 2
+    }
     /// Lines of a workspace.
     pub fn workspace(&self) -> usize {
-        self.sums() + 2
+        self.second() + self.v
     }
 
     /// Lines of the constants: C, K, N (v each), N' (l), five masks, spilled registers.
@@ -321,7 +326,8 @@ impl Writer {
         let (c, k, n) = (0, size.v, 2 * size.v);
         match step {
             Step::Square(i, j) => {
-                let (digits, block) = (self.here(i), self.here(j));
+                let second = if size.product { size.second() } else { 0 };
+                let (digits, block) = (self.here(i), self.here(second + j));
                 self.product(live, size.square_column(i + j), digits, block);
             }
             Step::Double(c) => {
@@ -478,12 +484,8 @@ impl Writer {
 /// of squarings, above zero. Out: `rsi` the workspace of the result, `rcx` the number of squarings
 /// that are left: not zero where the next one must be done exactly. `rsi` and `rdx` point to the
 /// middle of their workspaces ([`bias`]), which makes for short displacements.
-pub fn kernel(size: Size, order: &str) -> String {
-    let steps = order.split_whitespace().map(|text| match text.strip_prefix('+') {
-        Some(ahead) => (Step::parse(ahead), true),
-        None => (Step::parse(text), false),
-    });
-    let steps: Vec<(Step, bool)> = steps.collect();
+pub fn squarings(size: Size, order: &str) -> String {
+    let steps = parse(order);
     let mut stored = BTreeMap::new();
 
     // Ahead of the loop: the steps that each squaring takes for the next.
@@ -513,16 +515,46 @@ pub fn kernel(size: Size, order: &str) -> String {
     let body = assemble(&body.ops, &names, &leaving, size.spills(), bias(size));
     assert!(head.spill_lines.max(body.spill_lines) <= SPILL_LINES);
 
-    let (digits, beyond) = (first.len(), 64 * (size.masks() + Mask::Beyond as usize));
-    let (head, body) = (head.text, body.text);
+    let (head, body, check) = (head.text, body.text, check(size, first.len()));
     format!(
-        "{head}.p2align 6\n2:\n{body}vptestmq k1, zmm{digits}, [rdi + {beyond}]\n\
-         kortestb k1, k1\njnz 3f\nxchg rsi, rdx\ndec rcx\njnz 2b\n3:\n"
+        "{head}.p2align 6\n2:\n{body}{check}kortestb k1, k1\njnz 3f\n\
+         xchg rsi, rdx\ndec rcx\njnz 2b\n3:\n"
     )
 }
 
+/// Writes the kernel that multiplies once.
+///
+/// In: `rdi` constants, `rsi` the workspace of the digits of A and B, `rdx` another. Out: the digits
+/// of the result in the workspace of `rdx`, and `ecx`, not zero where they do not count.
+pub fn product(size: Size, order: &str) -> String {
+    let (mut body, mut live) = (Writer::new(size), Live::default());
+    for (step, _) in parse(order) {
+        body.step(&mut live, step);
+    }
+    bounds(&body.ops, &[], &mut BTreeMap::new());
+    let digits: Vec<Reg> = live.digits.into_iter().collect();
+    let body = assemble(&body.ops, &[], &digits, size.spills(), bias(size));
+    assert!(body.spill_lines <= SPILL_LINES);
+    format!("{}{}kmovb ecx, k1\n", body.text, check(size, 0))
+}
+
+/// k1 = which lanes of the or-ed digits are above 52 bits.
+fn check(size: Size, digits: usize) -> String {
+    let beyond = 64 * (size.masks() + Mask::Beyond as usize);
+    format!("vptestmq k1, zmm{digits}, [rdi + {beyond}]\n")
+}
+
+/// An order's steps, and whether each is for the next squaring.
+fn parse(order: &str) -> Vec<(Step, bool)> {
+    let step = |text: &str| match text.strip_prefix('+') {
+        Some(ahead) => (Step::parse(ahead), true),
+        None => (Step::parse(text), false),
+    };
+    order.split_whitespace().map(step).collect()
+}
+
 /// Lines for spilled registers after the constants, in any size.
-const SPILL_LINES: usize = 32;
+const SPILL_LINES: usize = 64;
 
 /// Bytes from the beginning of a workspace to where its pointer points.
 fn bias(size: Size) -> usize {

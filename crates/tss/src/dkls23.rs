@@ -11,6 +11,7 @@ pub(crate) mod commit;
 pub(crate) mod dkg;
 pub(crate) mod fixed_base;
 pub mod keygen;
+pub(crate) mod many;
 pub(crate) mod multiplication;
 pub(crate) mod ot_extension;
 pub(crate) mod pair;

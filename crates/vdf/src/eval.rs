@@ -155,9 +155,9 @@ impl Evaluation {
 
     fn record_here(&mut self) {
         if let Some(tape) = self.tape.as_mut().filter(|tape| tape.next() == Some(self.done)) {
-            let group = self.modulus.group();
-            let element = group.adopt(&self.squarer).unwrap_or_else(|| {
-                group.enter(&nat::rem(&self.squarer.value(), self.modulus.limbs()))
+            let ring = self.modulus.fast();
+            let element = self.squarer.element_of(ring).unwrap_or_else(|| {
+                ring.enter(&nat::rem(&self.squarer.value(), self.modulus.limbs()))
             });
             tape.push(&element);
         }

@@ -17,7 +17,7 @@ use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
 use crate::wesolowski::check_units;
 use crate::{Element, Error, Modulus, System, nat};
-use tetralith_kernels::mont::Group;
+use tetralith_kernels::mont::FastRing;
 
 /// The claim at which rounds stop.
 const LAST: u64 = 256;
@@ -58,7 +58,7 @@ impl Plan {
     /// The cheapest plan whose recorded values fit `memory` bytes.
     pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64) -> Self {
         let (rounds, _) = rounds(iterations);
-        let most = memory / (16 * modulus.group().len() as u64); // 2^(d+1) values
+        let most = memory / (16 * modulus.fast().len() as u64); // 2^(d+1) values
         let depths = (0..=rounds.len().min(30)).filter(|&d| 1 << d <= most.max(1));
         // A folded value costs about 160 multiplications; each half of the rest is squared once.
         let cost = |d: &usize| (160u64 << d).saturating_add(2 * (iterations >> d));
@@ -90,7 +90,7 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, statement: &Statement) -> Vec<Elem
         return Vec::new();
     }
     let modulus = &statement.modulus;
-    let group = modulus.group();
+    let ring = &mut modulus.fast().clone();
     let mut transcript = Transcript::new(System::Pietrzak, statement);
     let mut values: Vec<Vec<u64>> =
         (0..plan.needs[0].len()).map(|i| tape.value(i).to_vec()).collect();
@@ -108,34 +108,33 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, statement: &Statement) -> Vec<Elem
         };
         let (low, high) = (round.odd, round.odd + round.half);
         let r = send(at(high));
-        values = later.iter().map(|e| folded(group, at(e + low), &r, at(e + high))).collect();
+        values = later.iter().map(|e| folded(ring, at(e + low), &r, at(e + high))).collect();
     }
     let mut u = values.swap_remove(0);
     for round in &plan.rounds[plan.needs.len() - 1..] {
-        u = squared(group, &u, round.odd);
-        let middle = squared(group, &u, round.half);
+        u = squared(ring, &u, round.odd);
+        let middle = squared(ring, &u, round.half);
         let r = send(&middle);
-        u = folded(group, &u, &r, &middle);
+        u = folded(ring, &u, &r, &middle);
     }
     proof
 }
 
 /// a^r·b.
-fn folded(group: &Group, a: &[u64], r: &[u64], b: &[u64]) -> Vec<u64> {
-    group.mul(&group.pow(a, r), b)
+fn folded(ring: &mut FastRing, a: &[u64], r: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut out = ring.pow_vartime(a, r);
+    ring.mul_assign(&mut out, b);
+    out
 }
 
-fn squared(group: &Group, a: &[u64], count: u64) -> Vec<u64> {
+fn squared(ring: &mut FastRing, a: &[u64], count: u64) -> Vec<u64> {
     let mut a = a.to_vec();
-    let mut wide = vec![0; 2 * group.len()];
-    for _ in 0..count {
-        group.square_assign(&mut a, &mut wide);
-    }
+    ring.square_assign(&mut a, count);
     a
 }
 
 fn element(modulus: &Modulus, a: &[u64]) -> Element {
-    modulus.residue(modulus.group().leave(a)).element(modulus)
+    modulus.residue(modulus.fast().leave(a)).element(modulus)
 }
 
 /// Checks a proof.
@@ -155,19 +154,20 @@ pub(crate) fn verify(statement: &Statement, proof: &[Element]) -> Result<(), Err
         return Err(Error::Invalid);
     }
     check_residues(modulus, &statement.y, proof)?;
-    let group = modulus.group();
+    let ring = &mut modulus.fast().clone();
     let mut transcript = Transcript::new(System::Pietrzak, statement);
-    let mut u = squared(group, &group.enter(statement.x.limbs()), 1);
-    let mut v = group.enter(statement.y.residue().limbs());
+    let x = ring.enter(statement.x.limbs());
+    let mut u = squared(ring, &x, 1);
+    let mut v = ring.enter(statement.y.residue().limbs());
     for (round, mu) in rounds.iter().zip(proof) {
-        u = squared(group, &u, round.odd);
+        u = squared(ring, &u, round.odd);
         transcript.absorb(&mu.to_bytes());
         let r = transcript.challenge();
-        let mu = group.enter(mu.residue().limbs());
-        u = folded(group, &u, &r, &mu);
-        v = folded(group, &mu, &r, &v);
+        let mu = ring.enter(mu.residue().limbs());
+        u = folded(ring, &u, &r, &mu);
+        v = folded(ring, &mu, &r, &v);
     }
-    if element(modulus, &squared(group, &u, rest)) == element(modulus, &v) {
+    if element(modulus, &squared(ring, &u, rest)) == element(modulus, &v) {
         Ok(())
     } else {
         Err(Error::Invalid)

@@ -2,7 +2,7 @@
 
 use crate::Modulus;
 
-/// Values x^(2^e) mod N as elements of the modulus's group, for a list of exponents e that was fixed before.
+/// Values x^(2^e) mod N as elements of the modulus's fast ring, for a list of exponents e that was fixed before.
 pub(crate) struct Tape {
     stops: Stops,
     width: usize,
@@ -20,7 +20,7 @@ enum Stops {
 impl Tape {
     /// A tape of the exponents 0, interval, 2·interval, …, `count` of them.
     pub(crate) fn every(modulus: &Modulus, interval: u64, count: usize) -> Self {
-        let width = modulus.group().len();
+        let width = modulus.fast().len();
         let values = Vec::with_capacity(count * width);
         Self { stops: Stops::Every { interval, count }, width, values }
     }
@@ -28,7 +28,7 @@ impl Tape {
     /// A tape of the exponents in `list`, which rise.
     pub(crate) fn at(modulus: &Modulus, list: Vec<u64>) -> Self {
         debug_assert!(list.is_sorted());
-        let width = modulus.group().len();
+        let width = modulus.fast().len();
         let values = Vec::with_capacity(list.len() * width);
         Self { stops: Stops::List(list), width, values }
     }
@@ -62,7 +62,7 @@ impl Tape {
         self.values.truncate(keep * self.width);
     }
 
-    /// The `i`th value, an element of the group.
+    /// The `i`th value, an element of the fast ring.
     pub(crate) fn value(&self, i: usize) -> &[u64] {
         &self.values[i * self.width..(i + 1) * self.width]
     }

@@ -19,7 +19,7 @@ use crate::transcript::{Statement, Transcript};
 use crate::{Element, Error, Modulus, System};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tetralith_kernels::mont::Group;
+use tetralith_kernels::mont::FastRing;
 
 /// How a proof will be computed: κ, γ, and the values to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ const MIN_INTERVAL: u64 = 32;
 impl Plan {
     /// The cheapest plan whose recorded values and buckets fit `memory` bytes.
     pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64, threads: usize) -> Self {
-        let element = 8 * modulus.group().len() as u64;
+        let element = 8 * modulus.fast().len() as u64;
         let threads = threads.max(1);
         let plans = (1..=20).filter_map(|bits| {
             let buckets = (element << bits) * threads as u64;
@@ -77,28 +77,24 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, system: System, statement: &Statem
 
 /// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits.
 fn answer(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Element {
-    let group = modulus.group();
-    let products = block_products(plan, tape, group, prime);
-    let mut out = group.one();
-    let mut wide = vec![0; 2 * group.len()];
-    for product in products.iter().rev() {
-        for _ in 0..plan.bits {
-            group.square_assign(&mut out, &mut wide);
-        }
-        group.mul_assign(&mut out, product, &mut wide);
+    let mut ring = modulus.fast().clone();
+    let mut out = ring.one();
+    for product in block_products(plan, tape, modulus, prime).iter().rev() {
+        ring.square_assign(&mut out, u64::from(plan.bits));
+        ring.mul_assign(&mut out, product);
     }
-    modulus.residue(group.leave(&out)).element(modulus)
+    modulus.residue(ring.leave(&out)).element(modulus)
 }
 
 /// Π_m C_m^(b_(mγ + j)) for each j, shared among the plan's threads.
-fn block_products(plan: &Plan, tape: &Tape, group: &Group, prime: &[u64; 4]) -> Vec<Vec<u64>> {
+fn block_products(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Vec<Vec<u64>> {
     // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
     let blocks = plan.iterations / u64::from(plan.bits);
     let count = plan.stride.min(blocks);
     let next = AtomicU64::new(0);
-    let products = Mutex::new(vec![group.one(); count as usize]);
+    let products = Mutex::new(vec![Vec::new(); count as usize]);
     let work = || {
-        let mut buckets = Buckets::new(group, plan.bits);
+        let mut buckets = Buckets::new(modulus.fast().clone(), plan.bits);
         loop {
             let j = next.fetch_add(1, Ordering::Relaxed);
             if j >= count {
@@ -120,22 +116,16 @@ fn block_products(plan: &Plan, tape: &Tape, group: &Group, prime: &[u64; 4]) -> 
 }
 
 /// One product for each value of a block.
-struct Buckets<'a> {
-    group: &'a Group,
+struct Buckets {
+    ring: FastRing,
     values: Vec<u64>,
     used: Vec<bool>,
-    wide: Vec<u64>,
 }
 
-impl<'a> Buckets<'a> {
-    fn new(group: &'a Group, bits: u32) -> Self {
-        let (len, count) = (group.len(), 1usize << bits);
-        Self {
-            group,
-            values: vec![0; len * count],
-            used: vec![false; count],
-            wide: vec![0; 2 * len],
-        }
+impl Buckets {
+    fn new(ring: FastRing, bits: u32) -> Self {
+        let count = 1usize << bits;
+        Self { values: vec![0; ring.len() * count], used: vec![false; count], ring }
     }
 
     fn product(&mut self, plan: &Plan, tape: &Tape, prime: &[u64; 4], j: u64) -> Vec<u64> {
@@ -149,10 +139,10 @@ impl<'a> Buckets<'a> {
     }
 
     fn put(&mut self, digit: usize, value: &[u64]) {
-        let len = self.group.len();
+        let len = self.ring.len();
         let bucket = &mut self.values[digit * len..(digit + 1) * len];
         if self.used[digit] {
-            self.group.mul_assign(bucket, value, &mut self.wide);
+            self.ring.mul_assign(bucket, value);
         } else {
             bucket.copy_from_slice(value);
             self.used[digit] = true;
@@ -161,19 +151,19 @@ impl<'a> Buckets<'a> {
 
     /// Π bucket[b]^b: from the top, `run` is the product of the buckets so far.
     fn collect(&mut self) -> Vec<u64> {
-        let (group, len) = (self.group, self.group.len());
+        let len = self.ring.len();
         let mut run: Option<Vec<u64>> = None;
-        let mut out = group.one();
+        let mut out = self.ring.one();
         for digit in (1..self.used.len()).rev() {
             if self.used[digit] {
                 let bucket = &self.values[digit * len..(digit + 1) * len];
                 match &mut run {
-                    Some(run) => group.mul_assign(run, bucket, &mut self.wide),
+                    Some(run) => self.ring.mul_assign(run, bucket),
                     None => run = Some(bucket.to_vec()),
                 }
             }
             if let Some(run) = &run {
-                group.mul_assign(&mut out, run, &mut self.wide);
+                self.ring.mul_assign(&mut out, run);
             }
         }
         out
@@ -227,17 +217,17 @@ impl Iterator for Digits {
 pub(crate) fn verify(system: System, statement: &Statement, proof: &Element) -> Result<(), Error> {
     check_units(statement)?;
     let modulus = &statement.modulus;
-    let group = modulus.group();
+    let mut ring = modulus.fast().clone();
     let prime = Transcript::new(system, statement).challenge_prime();
     let exponent = power_of_two_mod(statement.iterations, &prime);
-    let base = group.enter(proof.residue().limbs());
-    let x = group.enter(statement.x.limbs());
-    let product = group.multi_pow(&[(&base, &prime), (&x, &exponent)]);
-    let value = modulus.residue(group.leave(&product)).element(modulus);
+    let base = ring.enter(proof.residue().limbs());
+    let x = ring.enter(statement.x.limbs());
+    let product = ring.multi_pow_vartime(&[(&base, &prime), (&x, &exponent)]);
+    let value = modulus.residue(ring.leave(&product)).element(modulus);
     if value == statement.y { Ok(()) } else { Err(Error::Invalid) }
 }
 
-/// Refuses an x or y that has a factor in common with N: then neither is in the group.
+/// Refuses an x or y that has a factor in common with N: then neither is in the ring.
 pub(crate) fn check_units(statement: &Statement) -> Result<(), Error> {
     let (modulus, x, y) = (&statement.modulus, &statement.x, statement.y.residue());
     let product = modulus.residue(modulus.ring().mul(x.limbs(), y.limbs()));

@@ -38,6 +38,7 @@ mod hash;
 mod keys;
 mod lanes;
 mod params;
+pub mod pkix;
 pub mod qrl;
 mod sign;
 #[cfg(test)]
@@ -49,6 +50,7 @@ mod wots;
 
 pub use error::Error;
 pub use keys::{Derivation, PublicKey, SecretKey};
+pub use lanes::kernel_name;
 pub use params::{HashFunction, Params, Scheme};
 pub use sign::Signer;
 pub use tree::Progress;

@@ -1,5 +1,7 @@
 //! The state: no index twice, whatever fails or is killed.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -7,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tetralith_xmss::state::{
     FileStore, Holder, Record, Reservations, SqliteStore, StateError, StateStore, Volatile, create,
+    restore,
 };
 use tetralith_xmss::{
     Derivation, Error, HashFunction, Params, Progress, PublicKey, SecretKey, Signer,
@@ -228,6 +231,22 @@ fn disk_store_keeps_its_promises<D: Disk>() {
     let mut state = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder()).unwrap();
     assert_eq!(take(&mut state, 10), Ok(10));
     state.close(0).unwrap();
+    // A record put back from a backup is found out, and goes on only past what is spent.
+    let old = std::fs::read(&path).unwrap();
+    let mut state = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder()).unwrap();
+    assert_eq!(take(&mut state, 10), Ok(20));
+    state.close(0).unwrap();
+    std::fs::write(&path, old).unwrap();
+    let rolled = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder());
+    assert_eq!(rolled.unwrap_err(), StateError::RolledBack { found: 4, seen: 6 });
+    let mut store = D::at(&path, &holder()).unwrap();
+    let backward = StateError::Backward { asked: 19, next: 20 };
+    assert_eq!(restore(&mut store, &key, 19, [8; 16], 0), Err(backward));
+    restore(&mut store, &key, 30, [8; 16], 0).unwrap();
+    drop(store);
+    let mut state = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder()).unwrap();
+    assert_eq!(take(&mut state, 10), Ok(30));
+    state.close(0).unwrap();
     // A copy of the whole folder is found out.
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(folder.path()).unwrap() {
@@ -236,6 +255,11 @@ fn disk_store_keeps_its_promises<D: Disk>() {
     }
     let store = D::at(&copy.path().join("state"), &holder()).unwrap();
     assert_eq!(Reservations::open(store, &key, holder()).unwrap_err(), StateError::Copied);
+    let mut store = D::at(&copy.path().join("state"), &holder()).unwrap();
+    restore(&mut store, &key, 40, [9; 16], 0).unwrap();
+    let mut state = Reservations::open(store, &key, holder()).unwrap();
+    assert_eq!(take(&mut state, 1), Ok(40));
+    drop(state);
     // Damage is found out.
     std::fs::write(&path, b"tetralith xmss state 1\nnothing").unwrap();
     for aside in ["state-wal", "state-shm"] {

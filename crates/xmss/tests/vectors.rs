@@ -1,5 +1,7 @@
 //! Published vectors: liboqs signatures, xmss-reference keys and signatures, Botan keys.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
@@ -123,5 +125,17 @@ fn botan_keys_are_made() {
     assert!(count >= 7, "{count} keys");
     if !left_out.is_empty() {
         println!("left out without TETRALITH_SLOW=1: {}", left_out.join(", "));
+    }
+}
+
+#[test]
+fn botan_certificates_verify() {
+    use tetralith_xmss::pkix::Certificate;
+    for name in ["xmss_bouncycastle_sha256_10_root.pem", "xmss_isara_root.pem"] {
+        let text = fs::read_to_string(folder("botan").join(name)).unwrap();
+        let certificate = Certificate::from_pem(&text).unwrap();
+        assert_eq!(certificate.verify(&certificate.public_key), Ok(()), "{name}");
+        let other = PublicKey::from_parts(certificate.public_key.params(), &[0; 64]).unwrap();
+        assert_eq!(certificate.verify(&other), Err(Error::Verification));
     }
 }

@@ -131,10 +131,42 @@ impl Ring {
     #[must_use]
     pub fn multi_pow_vartime(&self, terms: &[(&[u64], &[u64])]) -> Vec<u64> {
         let mut wide = vec![0; 2 * self.len()];
-        multi_pow(&self.one, terms, &mut |a, b| match b {
-            Some(b) => self.mul_assign(a, b, &mut wide),
-            None => self.square_assign(a, &mut wide),
-        })
+        let tables: Vec<(Vec<Vec<u64>>, Vec<Digit>)> = terms
+            .iter()
+            .map(|(base, exponent)| {
+                let window = window_bits(bit_len(exponent));
+                (self.odd_powers(base, 1 << (window - 1), &mut wide), digits(exponent, window))
+            })
+            .collect();
+        let top = tables.iter().filter_map(|(_, digits)| digits.last()).map(|d| d.shift).max();
+        let mut pending: Vec<_> =
+            tables.iter().map(|(_, digits)| digits.iter().rev().peekable()).collect();
+        let mut out = self.one.clone();
+        for shift in (0..=top.unwrap_or(0)).rev() {
+            if top != Some(shift) {
+                self.square_assign(&mut out, &mut wide);
+            }
+            for ((powers, _), pending) in tables.iter().zip(&mut pending) {
+                if let Some(digit) = pending.next_if(|digit| digit.shift == shift) {
+                    self.mul_assign(&mut out, &powers[digit.odd / 2], &mut wide);
+                }
+            }
+        }
+        out
+    }
+
+    /// The first `count` odd powers of `base`.
+    fn odd_powers(&self, base: &[u64], count: usize, wide: &mut [u64]) -> Vec<Vec<u64>> {
+        let mut square = base.to_vec();
+        self.square_assign(&mut square, wide);
+        let mut powers = vec![base.to_vec()];
+        while powers.len() < count {
+            let last = &powers[powers.len() - 1];
+            let mut next = vec![0; self.len()];
+            self.mul_to(&mut next, last, &square, wide);
+            powers.push(next);
+        }
+        powers
     }
 
     /// Raises an element in Montgomery form to a secret power, little-endian limbs.
@@ -192,67 +224,14 @@ impl Ring {
     }
 }
 
-/// The product of all bases, each raised to its power; `step` multiplies by a factor, or squares.
-pub(super) fn multi_pow(
-    one: &[u64],
-    terms: &[(&[u64], &[u64])],
-    step: &mut impl FnMut(&mut [u64], Option<&[u64]>),
-) -> Vec<u64> {
-    let tables: Vec<(Vec<Vec<u64>>, Vec<Digit>)> = terms
-        .iter()
-        .map(|(base, exponent)| {
-            let window = window_bits(bit_len(exponent));
-            (odd_powers(base, 1 << (window - 1), step), digits(exponent, window))
-        })
-        .collect();
-    let top = tables.iter().filter_map(|(_, digits)| digits.last()).map(|d| d.shift).max();
-    let mut pending: Vec<_> =
-        tables.iter().map(|(_, digits)| digits.iter().rev().peekable()).collect();
-    let mut out: Option<Vec<u64>> = None;
-    for shift in (0..=top.unwrap_or(0)).rev() {
-        if let Some(out) = &mut out {
-            step(out, None);
-        }
-        for ((powers, _), pending) in tables.iter().zip(&mut pending) {
-            if let Some(digit) = pending.next_if(|digit| digit.shift == shift) {
-                let power = &powers[digit.odd / 2];
-                match &mut out {
-                    Some(out) => step(out, Some(power)),
-                    None => out = Some(power.clone()),
-                }
-            }
-        }
-    }
-    out.unwrap_or_else(|| one.to_vec())
-}
-
-/// The first `count` odd powers of `base`.
-fn odd_powers(
-    base: &[u64],
-    count: usize,
-    step: &mut impl FnMut(&mut [u64], Option<&[u64]>),
-) -> Vec<Vec<u64>> {
-    let mut powers = vec![base.to_vec()];
-    if count > 1 {
-        let mut square = base.to_vec();
-        step(&mut square, None);
-        while powers.len() < count {
-            let mut next = powers[powers.len() - 1].clone();
-            step(&mut next, Some(&square));
-            powers.push(next);
-        }
-    }
-    powers
-}
-
 /// An odd digit of an exponent: odd·2^shift.
-struct Digit {
-    shift: usize,
-    odd: usize,
+pub(super) struct Digit {
+    pub(super) shift: usize,
+    pub(super) odd: usize,
 }
 
 /// The sliding window with the fewest multiplications for an exponent of so many bits.
-fn window_bits(bits: usize) -> usize {
+pub(super) fn window_bits(bits: usize) -> usize {
     match bits {
         0..=16 => 1,
         17..=80 => 3,
@@ -263,7 +242,7 @@ fn window_bits(bits: usize) -> usize {
 }
 
 /// Writes an exponent as a sum of odd digits of at most `window` bits, in rising order.
-fn digits(exponent: &[u64], window: usize) -> Vec<Digit> {
+pub(super) fn digits(exponent: &[u64], window: usize) -> Vec<Digit> {
     let bits = bit_len(exponent);
     let mut digits = Vec::new();
     let mut i = 0;
@@ -329,7 +308,7 @@ fn compare(a: &[u64], b: &[u64]) -> Ordering {
     a.iter().rev().cmp(b.iter().rev())
 }
 
-fn bit_len(a: &[u64]) -> usize {
+pub(super) fn bit_len(a: &[u64]) -> usize {
     match a.iter().rposition(|&limb| limb != 0) {
         Some(top) => 64 * top + 64 - a[top].leading_zeros() as usize,
         None => 0,

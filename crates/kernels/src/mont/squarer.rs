@@ -1,61 +1,14 @@
 //! Long runs of squarings modulo one number, on the fastest kernel that fits.
 
+use super::fast::{FastRing, Kernel};
 use super::ring::Ring;
-
-/// A way of squaring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kernel {
-    /// 52-bit digits with AVX-512 IFMA, for moduli of up to 4150 bits.
-    Ifma,
-    /// 64-bit limbs in plain Rust, for any modulus.
-    Portable,
-}
-
-impl Kernel {
-    /// All kernels, the fastest first.
-    pub const ALL: [Kernel; 2] = [Kernel::Ifma, Kernel::Portable];
-
-    /// The kernel's name in reports and benchmarks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Ifma => "ifma",
-            Kernel::Portable => "portable",
-        }
-    }
-
-    /// Says whether this process may use the kernel, for a modulus of so many bits.
-    #[must_use]
-    pub fn fits(self, bits: usize) -> bool {
-        match self {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Kernel::Ifma => {
-                let allowed = crate::cpu::allowed(crate::cpu::Family::Avx512);
-                allowed && super::ifma::blocks(bits).is_some()
-            }
-            #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-            Kernel::Ifma => false,
-            Kernel::Portable => true,
-        }
-    }
-}
 
 /// A number that is squared again and again modulo N.
 ///
 /// [`Squarer::set`] gives it a value, [`Squarer::square`] runs, [`Squarer::value`] reads it.
 pub struct Squarer {
-    ring: Ring,
-    kernel: Kernel,
-    engine: Engine,
-}
-
-/// The value, as its kernel keeps it.
-enum Engine {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    Ifma(super::ifma::Chain),
-    /// In the ring's Montgomery form; and space for a product.
-    Portable { value: Vec<u64>, wide: Vec<u64> },
+    ring: FastRing,
+    value: Vec<u64>,
 }
 
 impl Squarer {
@@ -64,32 +17,23 @@ impl Squarer {
     /// Returns `None` where the modulus is even, zero or one.
     #[must_use]
     pub fn new(modulus: &[u64]) -> Option<Self> {
-        let bits = bit_len(modulus);
-        let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.fits(bits))?;
-        Self::with_kernel(kernel, modulus)
+        Some(Self::of(FastRing::new(&Ring::new(modulus)?)))
     }
 
     /// Makes a squarer on one kernel; `None` also where that kernel does not fit.
     #[must_use]
     pub fn with_kernel(kernel: Kernel, modulus: &[u64]) -> Option<Self> {
-        let ring = Ring::new(modulus)?;
-        let engine = match kernel {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Kernel::Ifma => Engine::Ifma(super::ifma::Chain::new(&ring, bit_len(modulus))?),
-            #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-            Kernel::Ifma => return None,
-            Kernel::Portable => {
-                let (value, wide) = (ring.one().to_vec(), vec![0; 2 * ring.len()]);
-                Engine::Portable { value, wide }
-            }
-        };
-        Some(Self { ring, kernel, engine })
+        Some(Self::of(FastRing::with_kernel(kernel, &Ring::new(modulus)?)?))
+    }
+
+    fn of(ring: FastRing) -> Self {
+        Self { value: ring.one(), ring }
     }
 
     /// The kernel in use.
     #[must_use]
     pub fn kernel(&self) -> Kernel {
-        self.kernel
+        self.ring.kernel()
     }
 
     /// Sets the value; `a` is as long as the modulus and below it.
@@ -97,48 +41,68 @@ impl Squarer {
     /// # Panics
     /// `a` is too long, too short, or not below the modulus.
     pub fn set(&mut self, a: &[u64]) {
-        assert!(self.ring.is_canonical(a), "a squarer's value is below its modulus");
-        match &mut self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(chain) => chain.set(a),
-            Engine::Portable { value, .. } => *value = self.ring.enter(a),
-        }
+        assert!(self.ring.ring().is_canonical(a), "a squarer's value is below its modulus");
+        self.value = self.ring.enter(a);
     }
 
     /// The value, canonical: as long as the modulus, and below it.
     #[must_use]
     pub fn value(&self) -> Vec<u64> {
-        match &self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(chain) => chain.value(self.ring.len()),
-            Engine::Portable { value, .. } => self.ring.leave(value),
-        }
+        self.ring.leave(&self.value)
     }
 
-    /// The value as the digits of its kernel, where [`Group`](super::Group) knows their form.
-    pub(super) fn digits(&self) -> Option<Vec<u64>> {
-        match &self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(chain) => Some(chain.digits()),
-            Engine::Portable { .. } => None,
-        }
+    /// The value as an element of `ring`, whose modulus divides this one's, without leaving the form
+    /// of the kernel; `None` where the forms differ.
+    ///
+    /// A chain modulo a small multiple of N is so read cheaply modulo N.
+    #[must_use]
+    pub fn element_of(&self, ring: &FastRing) -> Option<Vec<u64>> {
+        self.ring.shares_elements_with(ring).then(|| self.value.clone())
     }
 
     /// Squares the value `count` times.
     pub fn square(&mut self, count: u64) {
-        match &mut self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(chain) => chain.square(count),
-            Engine::Portable { value, wide } => {
-                for _ in 0..count {
-                    self.ring.square_assign(value, wide);
+        self.ring.square_assign(&mut self.value, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// N times a number of 22 bits squares in the class of N, and its value is read modulo N.
+    #[test]
+    fn chains_modulo_a_multiple_are_read_modulo_the_divisor() {
+        for (limbs, shared) in [(16, true), (32, true), (48, true), (64, true), (70, false)] {
+            let mut n = vec![0x9e37_79b9_7f4a_7c15; limbs];
+            n[0] |= 1;
+            let factor = 4_194_287u64;
+            let mut carry = 0;
+            let mut multiple: Vec<u64> = n
+                .iter()
+                .map(|&limb| {
+                    let product = u128::from(limb) * u128::from(factor) + carry;
+                    carry = product >> 64;
+                    product as u64
+                })
+                .collect();
+            multiple.push(carry as u64);
+            let ring = FastRing::new(&Ring::new(&n).unwrap());
+            let (mut long, mut short) =
+                (Squarer::new(&multiple).unwrap(), Squarer::new(&n).unwrap());
+            let mut start = vec![0; limbs];
+            start[0] = 7;
+            short.set(&start);
+            start.push(0);
+            long.set(&start);
+            for _ in 0..50 {
+                long.square(5);
+                short.square(5);
+                match long.element_of(&ring) {
+                    Some(element) => assert_eq!(ring.leave(&element), short.value(), "{limbs}"),
+                    None => assert!(!shared || ring.kernel() != Kernel::Ifma, "{limbs}"),
                 }
             }
         }
     }
-}
-
-pub(super) fn bit_len(a: &[u64]) -> usize {
-    let top = a.iter().rposition(|&limb| limb != 0);
-    top.map_or(0, |top| 64 * top + 64 - a[top].leading_zeros() as usize)
 }

@@ -49,6 +49,7 @@ impl Prefix {
 }
 
 /// Lanes of the set's hash function.
+#[allow(clippy::large_enum_variant)] // one on the stack for a whole job
 pub(crate) enum Lanes {
     Sha256(sha256::Lanes),
     Sha512(sha512::Lanes),
@@ -132,6 +133,16 @@ impl Lanes {
 
     fn h(&mut self) {
         each!(self, m => m.pair());
+    }
+}
+
+/// The name of the kernel that hashes most of a parameter set's work on this machine.
+#[must_use]
+pub fn kernel_name(p: Params) -> &'static str {
+    match p.hash() {
+        HashFunction::Sha2 if p.n() == 64 => sha512::Kernel::wide().name(),
+        HashFunction::Sha2 => sha256::Kernel::wide().name(),
+        _ => keccak::Kernel::wide().name(),
     }
 }
 
