@@ -21,3 +21,4 @@ pub mod sha256;
 pub mod sha512;
 #[cfg(target_arch = "x86_64")]
 pub mod sha512x8;
+pub mod weierstrass;
