@@ -9,6 +9,7 @@ pub mod bitmatrix;
 pub mod cpu;
 pub mod edwards25519;
 pub mod edwards25519x2;
+pub mod edwards25519x4;
 #[cfg(target_arch = "x86_64")]
 pub mod edwards25519x8;
 pub mod field25519;
