@@ -47,7 +47,7 @@ pub(crate) struct Fe8(pub(crate) [__m512i; 5]);
 
 /// Eight products, or sums of them, before their carries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wide([__m512i; 5]);
+pub(crate) struct Wide(pub(crate) [__m512i; 5]);
 
 /// 2^10 p, limb by limb: larger than any limb of a [`Wide`] product, and below 2^61.
 const BIAS: [u64; 2] = [((1 << 51) - 19) << 10, ((1 << 51) - 1) << 10];
@@ -206,7 +206,7 @@ impl Wide {
 /// Carries are below 2^52, so IFMA multiplies them whole.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn carry(t: [__m512i; 5]) -> Fe8 {
+pub(crate) fn carry(t: [__m512i; 5]) -> Fe8 {
     debug_assert_at_most(&t, (1 << 63) - 1);
     let mask = splat(MASK51);
     let mut r = t;

@@ -67,7 +67,7 @@ fn main() {
                 proof: proof.as_bytes(),
             })
             .collect();
-        println!("{suite}: kilocycles a proof, kernel {}", kernel(suite, 64));
+        println!("{suite}: kilocycles a proof, kernel {}", kernel(suite));
         let ghz = clock();
         let report = |name: &str, n: usize, ns: f64| {
             println!("  {name:<38} n = {n:>4} {:>8.1}", ns * ghz / 1e3 / n as f64);
