@@ -65,10 +65,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         return compare::run(compare, arguments);
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut runner = Runner::new(arguments.seconds, arguments.only.clone(), arguments.json);
     if !clock::pin(arguments.core.unwrap_or(cores - 1)) {
         eprintln!("tetralith-peers: cannot stay on one core; going on");
     }
-    let mut runner = Runner::new(arguments.seconds, arguments.only.clone(), arguments.json);
     match &arguments.command {
         Command::Xmss => xmss::run(&mut runner, &arguments.heights)?,
         Command::Vdf => vdf::run(&mut runner)?,

@@ -46,23 +46,41 @@ const LEAST_CALLS: usize = 5;
 const LEAST_SLOW_CALLS: usize = 3;
 const MOST_CALLS: usize = 1001;
 const SLOW: Duration = Duration::from_millis(200);
+/// A call that takes longer is not repeated.
+const VERY_SLOW: Duration = Duration::from_secs(4);
 /// The clock is looked at again after this long.
 const RECALIBRATE: Duration = Duration::from_millis(100);
+
+/// What was measured of one case, each for one operation.
+#[derive(Default)]
+pub struct Times {
+    /// Wall time.
+    pub ns: Vec<f64>,
+    /// Time that the thread was on a core, in nanoseconds; empty where that was not seen.
+    pub cpu: Vec<f64>,
+    /// Counted cycles; empty where there is no counter.
+    pub cycles: Vec<f64>,
+    /// The clock in GHz, several times.
+    pub clocks: Vec<f64>,
+}
 
 /// Measures cases one after another.
 pub struct Runner {
     pub budget: Duration,
     pub only: Option<String>,
     pub quiet: bool,
+    machine: Machine,
     cycles: Cycles,
     rows: Vec<Row>,
 }
 
 impl Runner {
-    /// A runner that gives each row about `seconds`.
+    /// A runner that gives each row about `seconds`; made before staying on one core, which hides the
+    /// others from the description of the machine.
     pub fn new(seconds: f64, only: Option<String>, quiet: bool) -> Self {
         let budget = Duration::from_secs_f64(seconds);
-        Runner { budget, only, quiet, cycles: Cycles::new(), rows: Vec::new() }
+        let (machine, cycles) = (Machine::describe(), Cycles::new());
+        Runner { budget, only, quiet, machine, cycles, rows: Vec::new() }
     }
 
     /// Says whether a case was asked for; spares costly preparation.
@@ -78,14 +96,23 @@ impl Runner {
         }
         let first = Instant::now();
         call();
-        let least = if first.elapsed() > SLOW { LEAST_SLOW_CALLS } else { LEAST_CALLS };
+        let took = first.elapsed();
+        if took > VERY_SLOW {
+            let ns = vec![took.as_nanos() as f64 / ops as f64];
+            let clocks = clock::gigahertz().into_iter().collect();
+            return self.push(case, Times { ns, clocks, ..Times::default() });
+        }
+        let least = if took > SLOW { LEAST_SLOW_CALLS } else { LEAST_CALLS };
         let mut clocks: Vec<f64> = clock::gigahertz().into_iter().collect();
         let (start, mut looked) = (Instant::now(), Instant::now());
-        let (mut ns, mut cycles) = (Vec::new(), Vec::new());
+        let (mut ns, mut cpu, mut cycles) = (Vec::new(), Vec::new(), Vec::new());
         while ns.len() < MOST_CALLS && (ns.len() < least || start.elapsed() < self.budget) {
-            let (before, clock) = (self.cycles.read(), Instant::now());
+            let (before, busy, clock) = (self.cycles.read(), clock::thread_time(), Instant::now());
             call();
             ns.push(clock.elapsed().as_nanos() as f64 / ops as f64);
+            if let (Some(busy), Some(now)) = (busy, clock::thread_time()) {
+                cpu.push((now - busy).as_nanos() as f64 / ops as f64);
+            }
             if let (Some(before), Some(after)) = (before, self.cycles.read()) {
                 cycles.push((after - before) as f64 / ops as f64);
             }
@@ -95,12 +122,15 @@ impl Runner {
             }
         }
         clocks.extend(clock::gigahertz());
-        self.push(case, &mut ns, &mut cycles, &mut clocks);
+        self.push(case, Times { ns, cpu, cycles, clocks });
     }
 
-    /// Adds a row from times that another program measured.
-    pub fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64], clocks: &mut [f64]) {
+    /// Adds a row from times that were measured.
+    pub fn push(&mut self, case: Case, mut times: Times) {
+        let ns = &mut times.ns;
         let ns_median = percentile(ns, 50);
+        let busy = if times.cpu.is_empty() { ns_median } else { percentile(&mut times.cpu, 50) };
+        let (cycles, clocks) = (&mut times.cycles, &mut times.clocks);
         let clock = (!clocks.is_empty()).then(|| percentile(clocks, 50));
         let row = Row {
             name: case.name.into(),
@@ -115,7 +145,7 @@ impl Runner {
             cycles_median: (!cycles.is_empty()).then(|| percentile(cycles, 50)),
             per_second: 1e9 / ns_median,
             bytes: case.bytes,
-            cycles_estimated: clock.map(|clock| clock * ns_median),
+            cycles_estimated: clock.map(|clock| clock * busy),
             clock_ghz_estimated: clock,
             nearest: case.nearest,
         };
@@ -127,7 +157,7 @@ impl Runner {
 
     /// The rows with the machine.
     pub fn finish(self) -> Results {
-        Results { machine: Machine::describe(), results: self.rows }
+        Results { machine: self.machine, results: self.rows }
     }
 }
 

@@ -75,7 +75,8 @@ pub struct Row {
     pub cycles_median: Option<f64>,
     pub per_second: f64,
     pub bytes: Option<u64>,
-    /// `ns_median` times the core clock that a chain of dependent additions showed around the row.
+    /// Time on the core times the clock that a chain of dependent additions showed around the row;
+    /// wall time where time on the core was not seen.
     #[serde(default)]
     pub cycles_estimated: Option<f64>,
     /// That clock, in GHz.

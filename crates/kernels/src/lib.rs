@@ -18,6 +18,8 @@ mod field25519x8;
 pub mod keccak;
 pub mod lanes8;
 pub mod mont;
+#[cfg(target_arch = "x86_64")]
+pub mod secp256k1x8;
 pub mod sha256;
 pub mod sha512;
 #[cfg(target_arch = "x86_64")]

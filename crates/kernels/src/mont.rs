@@ -9,9 +9,17 @@
 //! The running time of [`Ring`]'s operations depends on the modulus's length and, where a name does
 //! not end in `_vartime`, on nothing else. A [`Squarer`] works on public values.
 
+mod fast;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod ifma;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod mulx;
 mod portable;
 mod ring;
 mod squarer;
+#[cfg(test)]
+mod test_moduli;
 
+pub use fast::{FastRing, Kernel};
 pub use ring::Ring;
-pub use squarer::{Kernel, Squarer};
+pub use squarer::Squarer;

@@ -1,5 +1,7 @@
 //! Every kernel of the hash lanes against plain hashing, at every lane.
 
+#![allow(clippy::unwrap_used)]
+
 use sha2::{Digest, Sha256, Sha512};
 use tetralith_kernels::{keccak, sha256, sha512};
 

@@ -44,4 +44,4 @@ pub(crate) mod signature;
 pub mod sim;
 pub(crate) mod wire;
 
-pub use dkls23::{keygen, sign};
+pub use dkls23::{keygen, refresh, sign};

@@ -40,11 +40,6 @@ impl Writer {
         self.bytes(&encode_point(point))
     }
 
-    /// Appends a compressed point.
-    pub(crate) fn affine(&mut self, point: &AffinePoint) -> &mut Self {
-        self.bytes(&point.to_bytes())
-    }
-
     /// Ends the payload.
     pub(crate) fn finish(self) -> Zeroizing<Vec<u8>> {
         self.0

@@ -48,7 +48,7 @@ fn main() {
     let public = key.public_key();
     let mut store = Volatile::new();
     create(&mut store, &public, 0, [0; 16], 0).expect("a state");
-    let mut signer = Signer::open(key, store, Holder::new("bench"), 0).expect("a signer");
+    let mut signer = Signer::open(key, store, Holder::new("bench")).expect("a signer");
     signer.prepare(&Progress::silent()).expect("trees");
     let mut signatures = Vec::new();
     println!("sign   {:>12.1} µs", time(256, || signatures.push(signer.sign(b"m", 0).expect("s"))));

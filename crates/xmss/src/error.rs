@@ -49,6 +49,9 @@ pub enum Error {
     /// The work was cancelled by its caller.
     #[error("cancelled")]
     Cancelled,
+    /// The node cache cannot be read or written; it can be made again.
+    #[error("node cache: {0}")]
+    Cache(String),
     /// The state store refused.
     #[error(transparent)]
     State(#[from] crate::state::StateError),

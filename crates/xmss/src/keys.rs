@@ -104,6 +104,8 @@ pub struct SecretKey {
     /// SK_SEED ‖ SK_PRF ‖ SEED
     seeds: Zeroizing<Vec<u8>>,
     root: Vec<u8>,
+    /// The top tree, where the key was just computed: a signer takes it over.
+    tree: Option<Tree>,
 }
 
 impl SecretKey {
@@ -136,22 +138,13 @@ impl SecretKey {
         seeds: &[u8],
         progress: &Progress<'_>,
     ) -> Result<Self, Error> {
-        Self::with_top_tree(params, derivation, seeds, progress).map(|(key, _)| key)
-    }
-
-    /// As [`from_seeds`](Self::from_seeds), and keeps the top tree.
-    pub(crate) fn with_top_tree(
-        params: Params,
-        derivation: Derivation,
-        seeds: &[u8],
-        progress: &Progress<'_>,
-    ) -> Result<(Self, Tree), Error> {
         length("set of seeds", 3 * params.n(), seeds.len())?;
         let seeds = Zeroizing::new(seeds.to_vec());
-        let mut key = Self { params, derivation, seeds, root: Vec::new() };
+        let mut key = Self { params, derivation, seeds, root: Vec::new(), tree: None };
         let tree = Tree::build(&key, key.top(), progress)?;
         key.root = tree.root().to_vec();
-        Ok((key, tree))
+        key.tree = Some(tree);
+        Ok(key)
     }
 
     /// Decodes a secret key; see `docs/xmss.md`.
@@ -185,7 +178,7 @@ impl SecretKey {
         length(what, HEADER + 4 * params.n(), bytes.len())?;
         let (seeds, root) = rest.split_at(3 * params.n());
         let seeds = Zeroizing::new(seeds.to_vec());
-        Ok(Self { params, derivation, seeds, root: root.to_vec() })
+        Ok(Self { params, derivation, seeds, root: root.to_vec(), tree: None })
     }
 
     /// Encodes the key; see `docs/xmss.md`.
@@ -244,6 +237,20 @@ impl SecretKey {
 
     pub(crate) fn top(&self) -> TreePlace {
         TreePlace { layer: self.params.layers() - 1, tree: 0 }
+    }
+
+    pub(crate) fn take_tree(&mut self) -> Option<Tree> {
+        self.tree.take()
+    }
+
+    /// Stores the nodes of the top tree, where this key was computed just now, for a signer's
+    /// [`set_cache`](crate::Signer::set_cache) to find.
+    ///
+    /// # Errors
+    /// [`Error::Cache`]: the file cannot be written.
+    #[cfg(feature = "file")]
+    pub fn save_cache(&self, base: &std::path::Path) -> Result<(), Error> {
+        self.tree.as_ref().map_or(Ok(()), |tree| crate::cache::save(self, tree, base))
     }
 
     pub(crate) fn sk_seed(&self) -> &[u8] {

@@ -20,7 +20,7 @@
 //! let mut store = Volatile::new();
 //! let now = 1_700_000_000;
 //! tetralith_xmss::state::create(&mut store, &public, 0, [1; 16], now)?;
-//! let mut signer = Signer::open(key, store, Holder::new("example"), now)?;
+//! let mut signer = Signer::open(key, store, Holder::new("example"))?;
 //! let signature = signer.sign(b"message", now)?;
 //! public.verify(b"message", &signature)?;
 //! # Ok::<(), tetralith_xmss::Error>(())
@@ -31,11 +31,15 @@
 //! restored state can do is in `docs/xmss-state.md`.
 
 mod address;
+#[cfg(feature = "file")]
+mod cache;
 mod error;
 mod hash;
 mod keys;
 mod lanes;
 mod params;
+pub mod pkix;
+pub mod qrl;
 mod sign;
 #[cfg(test)]
 mod spec;
@@ -46,6 +50,7 @@ mod wots;
 
 pub use error::Error;
 pub use keys::{Derivation, PublicKey, SecretKey};
+pub use lanes::kernel_name;
 pub use params::{HashFunction, Params, Scheme};
 pub use sign::Signer;
 pub use tree::Progress;

@@ -4,6 +4,7 @@
 //! one for each layer, so that authentication paths cost nothing; a tree that is left behind is
 //! replaced by the next one. RFC 8391 §4.1.9 (Algorithms 11, 12), §4.2.4 (Algorithm 16).
 
+use crate::address::TreePlace;
 use crate::hash::{h_msg, prf};
 use crate::keys::{PublicKey, SecretKey};
 use crate::lanes::Engine;
@@ -29,6 +30,9 @@ pub struct Signer<S> {
     layers: Vec<Option<Layer>>,
     engine: Engine,
     batch: u64,
+    /// Where trees are kept between runs.
+    #[cfg(feature = "file")]
+    cache: Option<std::path::PathBuf>,
 }
 
 impl<S> core::fmt::Debug for Signer<S> {
@@ -40,16 +44,39 @@ impl<S> core::fmt::Debug for Signer<S> {
 impl<S: StateStore> Signer<S> {
     /// Opens a key with its state. Trees are computed when they are first needed.
     ///
-    /// `now`: seconds since 1970.
-    ///
     /// # Errors
     /// As [`Reservations::open`].
-    pub fn open(key: SecretKey, store: S, holder: Holder, now: u64) -> Result<Self, Error> {
-        let _ = now;
+    pub fn open(mut key: SecretKey, store: S, holder: Holder) -> Result<Self, Error> {
         let state = Reservations::open(store, &key.public_key(), holder)?;
-        let layers = (0..key.params().layers()).map(|_| None).collect();
-        let engine = Engine::new(key.params());
-        Ok(Self { key, state, layers, engine, batch: 1 })
+        let mut layers: Vec<_> = (0..key.params().layers()).map(|_| None).collect();
+        if let Some(top) = layers.last_mut() {
+            *top = key.take_tree().map(|tree| Layer { tree, signed: None });
+        }
+        Ok(Self {
+            engine: Engine::new(key.params()),
+            key,
+            state,
+            layers,
+            batch: 1,
+            #[cfg(feature = "file")]
+            cache: None,
+        })
+    }
+
+    /// Keeps trees in files whose names begin with `base`, and looks for them there.
+    ///
+    /// They are checksummed and made again where they are missing or damaged.
+    #[cfg(feature = "file")]
+    pub fn set_cache(&mut self, base: &std::path::Path) {
+        self.cache = Some(base.to_owned());
+    }
+
+    /// Raises the first index that may be used. See [`Reservations::resume_at`].
+    ///
+    /// # Errors
+    /// As [`Reservations::resume_at`].
+    pub fn resume_at(&mut self, index: u64, now: u64) -> Result<(), Error> {
+        Ok(self.state.resume_at(index, now)?)
     }
 
     /// Sets how many indices a commit leases when the lease is used up: 1 unless set.
@@ -146,7 +173,7 @@ impl<S: StateStore> Signer<S> {
                 }
                 Some(root) => out.extend_from_slice(self.sign_root(layer, leaf, root)?),
             }
-            self.layer(layer)?.tree.auth_path(leaf, &mut out);
+            self.auth_path(index, layer, leaf, &mut out)?;
         }
         debug_assert_eq!(out.len(), p.signature_bytes());
         Ok(out)
@@ -178,12 +205,60 @@ impl<S: StateStore> Signer<S> {
     /// Makes the tree of a layer that an index needs the one in use.
     fn tree(&mut self, index: u64, layer: u32, progress: &Progress<'_>) -> Result<(), Error> {
         let (at, _) = place(self.key.params(), index, layer);
-        let slot = &mut self.layers[layer as usize];
-        if slot.as_ref().is_none_or(|layer| layer.tree.place != at) {
-            let tree = Tree::build(&self.key, at, progress)?;
-            *slot = Some(Layer { tree, signed: None });
+        let slot = &self.layers[layer as usize];
+        if slot.as_ref().is_some_and(|layer| layer.tree.place == at) {
+            return Ok(());
         }
+        let tree = match self.cached(at) {
+            Some(tree) => tree,
+            None => self.build(at, progress)?,
+        };
+        self.layers[layer as usize] = Some(Layer { tree, signed: None });
         Ok(())
+    }
+
+    /// A layer's path; where its cache turns out to be damaged, of the tree made anew.
+    fn auth_path(
+        &mut self,
+        index: u64,
+        layer: u32,
+        leaf: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        if self.layer(layer)?.tree.auth_path(leaf, out).is_ok() {
+            return Ok(());
+        }
+        let (at, _) = place(self.key.params(), index, layer);
+        let tree = self.build(at, &Progress::silent())?;
+        self.layer(layer)?.tree = tree;
+        self.layer(layer)?.tree.auth_path(leaf, out)
+    }
+
+    #[cfg(feature = "file")]
+    fn cached(&self, at: TreePlace) -> Option<Tree> {
+        let tree = crate::cache::open(&self.key, at, self.cache.as_deref()?).ok()?;
+        (at != self.key.top() || tree.root() == self.key.root()).then_some(tree)
+    }
+
+    #[cfg(not(feature = "file"))]
+    fn cached(&self, _: TreePlace) -> Option<Tree> {
+        None
+    }
+
+    fn build(&self, at: TreePlace, progress: &Progress<'_>) -> Result<Tree, Error> {
+        let tree = Tree::build(&self.key, at, progress)?;
+        if at == self.key.top() && tree.root() != self.key.root() {
+            return Err(Error::Malformed {
+                what: "secret key",
+                why: "the root is not that of the seeds",
+            });
+        }
+        #[cfg(feature = "file")]
+        if let Some(base) = &self.cache {
+            // A cache that cannot be written costs time only: a signature does not fail for it.
+            let _ = crate::cache::save(&self.key, &tree, base);
+        }
+        Ok(tree)
     }
 }
 

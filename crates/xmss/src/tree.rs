@@ -4,10 +4,13 @@
 //! public, as all nodes are. RFC 8391 §4.1.6 (treeHash) and §4.1.10, all nodes at once.
 
 use crate::address::{TreePlace, Type};
+#[cfg(feature = "file")]
+use crate::cache::NodeFile;
 use crate::keys::SecretKey;
 use crate::lanes::chains::Chain;
 use crate::lanes::trees::Pair;
 use crate::lanes::{Engine, Prefix};
+use crate::params::Params;
 use crate::{Error, wots};
 use core::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
@@ -38,14 +41,46 @@ impl core::fmt::Debug for Progress<'_> {
     }
 }
 
-/// One tree of the hypertree with all its nodes.
-#[derive(Clone, PartialEq, Eq)]
+/// One tree of the hypertree with all its nodes, in memory or in a cache file.
 pub(crate) struct Tree {
     pub(crate) place: TreePlace,
-    height: u32,
-    n: usize,
-    /// Level after level from the leaves up, `n` bytes a node.
-    nodes: Vec<u8>,
+    shape: Shape,
+    root: Vec<u8>,
+    nodes: Nodes,
+}
+
+enum Nodes {
+    Memory(Vec<u8>),
+    #[cfg(feature = "file")]
+    File(Box<NodeFile>),
+}
+
+/// How a tree's nodes lie one after the other: level after level from the leaves up, `n` bytes each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) height: u32,
+    pub(crate) n: usize,
+}
+
+impl Shape {
+    pub(crate) fn of(p: Params) -> Self {
+        Self { height: p.tree_height(), n: p.n() }
+    }
+
+    /// Bytes of all nodes.
+    pub(crate) fn bytes(self) -> usize {
+        self.n * ((2 << self.height) - 1)
+    }
+
+    /// Where a node lies: the levels below it hold 2^(height+1) − 2^(height+1−level) nodes.
+    fn index(self, level: u32, i: usize) -> usize {
+        (2 << self.height) - (2 << (self.height - level)) + i
+    }
+
+    /// Where the bytes of a leaf's sibling on a level begin.
+    fn sibling(self, level: u32, leaf: u32) -> usize {
+        self.n * self.index(level, (leaf >> level ^ 1) as usize)
+    }
 }
 
 impl Tree {
@@ -56,76 +91,92 @@ impl Tree {
         progress: &Progress<'_>,
     ) -> Result<Self, Error> {
         let p = key.params();
-        let (n, height) = (p.n(), p.tree_height());
-        let mut nodes = vec![0; n * Self::node_count(height)];
-        let leaves = 1u64 << height;
+        let shape = Shape::of(p);
+        let mut nodes = vec![0; shape.bytes()];
+        let leaves = 1u64 << shape.height;
         let done = AtomicU64::new(0);
-        nodes[..n << height].par_chunks_mut(n * GROUP).enumerate().try_for_each_init(
-            || Engine::new(p),
-            |engine, (group, out)| {
-                leaf_group(engine, key, place, (group * GROUP) as u32, out);
-                let count = (out.len() / n) as u64;
-                let done = done.fetch_add(count, Ordering::Relaxed) + count;
-                if (progress.report)(done, leaves) { Ok(()) } else { Err(Error::Cancelled) }
-            },
-        )?;
-        let mut tree = Self { place, height, n, nodes };
-        tree.hash_levels(key);
-        Ok(tree)
+        nodes[..shape.n << shape.height]
+            .par_chunks_mut(shape.n * GROUP)
+            .enumerate()
+            .try_for_each_init(
+                || Engine::new(p),
+                |engine, (group, out)| {
+                    leaf_group(engine, key, place, (group * GROUP) as u32, out);
+                    let count = (out.len() / shape.n) as u64;
+                    let done = done.fetch_add(count, Ordering::Relaxed) + count;
+                    if (progress.report)(done, leaves) { Ok(()) } else { Err(Error::Cancelled) }
+                },
+            )?;
+        hash_levels(key, place, shape, &mut nodes);
+        let root = nodes[nodes.len() - shape.n..].to_vec();
+        Ok(Self { place, shape, root, nodes: Nodes::Memory(nodes) })
     }
 
-    /// Takes nodes that were stored; the caller has checked that they are this tree's.
-    pub(crate) fn from_nodes(place: TreePlace, height: u32, n: usize, nodes: Vec<u8>) -> Self {
-        debug_assert_eq!(nodes.len(), n * Self::node_count(height));
-        Self { place, height, n, nodes }
+    /// Opens a tree that was stored.
+    #[cfg(feature = "file")]
+    pub(crate) fn from_file(
+        place: TreePlace,
+        shape: Shape,
+        mut file: NodeFile,
+    ) -> Result<Self, Error> {
+        let mut root = vec![0; shape.n];
+        file.read(shape.bytes() - shape.n, &mut root)?;
+        Ok(Self { place, shape, root, nodes: Nodes::File(Box::new(file)) })
     }
 
-    /// Nodes of a tree of this height.
-    pub(crate) fn node_count(height: u32) -> usize {
-        (2usize << height) - 1
-    }
-
-    pub(crate) fn nodes(&self) -> &[u8] {
-        &self.nodes
-    }
-
-    pub(crate) fn root(&self) -> &[u8] {
-        &self.nodes[self.nodes.len() - self.n..]
-    }
-
-    /// Appends the authentication path of a leaf. RFC 8391 §4.1.9, buildAuth.
-    pub(crate) fn auth_path(&self, leaf: u32, out: &mut Vec<u8>) {
-        for level in 0..self.height {
-            let sibling = (leaf >> level) ^ 1;
-            let at = self.index(level, sibling as usize) * self.n;
-            out.extend_from_slice(&self.nodes[at..at + self.n]);
+    /// All nodes, where they are in memory.
+    #[cfg(feature = "file")]
+    pub(crate) fn in_memory(&self) -> Option<&[u8]> {
+        match &self.nodes {
+            Nodes::Memory(nodes) => Some(nodes),
+            Nodes::File(_) => None,
         }
     }
 
-    /// Where a node lies: the levels below it hold 2^(height+1) − 2^(height+1−level) nodes.
-    fn index(&self, level: u32, i: usize) -> usize {
-        (2usize << self.height) - (2usize << (self.height - level)) + i
+    pub(crate) fn root(&self) -> &[u8] {
+        &self.root
     }
 
-    fn hash_levels(&mut self, key: &SecretKey) {
-        let p = key.params();
-        let prefixes = [Prefix::prf(p, key.seed(), &self.place.head(Type::HashTree))];
-        let mut engine = Engine::new(p);
-        let mut pairs = Vec::new();
-        for level in 0..self.height {
-            let count = 1usize << (self.height - level - 1);
-            let (below, above) = (self.index(level, 0), self.index(level + 1, 0));
-            for part in (0..count).step_by(PAIRS) {
-                pairs.clear();
-                pairs.extend((part..count.min(part + PAIRS)).map(|i| Pair {
-                    prefix: 0,
-                    tail: [0, level, i as u32],
-                    left: (below + 2 * i) as u32,
-                    right: (below + 2 * i + 1) as u32,
-                    out: (above + i) as u32,
-                }));
-                engine.hash_pairs(&prefixes, &pairs, &mut self.nodes);
+    /// Appends the authentication path of a leaf.
+    ///
+    /// # Errors
+    /// The cache file is damaged; then nothing was appended.
+    /// RFC 8391 §4.1.9, buildAuth.
+    pub(crate) fn auth_path(&mut self, leaf: u32, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Shape { height, n } = self.shape;
+        let mut path = vec![0; height as usize * n];
+        for (level, node) in (0..height).zip(path.chunks_mut(n)) {
+            let at = self.shape.sibling(level, leaf);
+            match &mut self.nodes {
+                Nodes::Memory(nodes) => node.copy_from_slice(&nodes[at..at + n]),
+                #[cfg(feature = "file")]
+                Nodes::File(file) => file.read(at, node)?,
             }
+        }
+        out.extend_from_slice(&path);
+        Ok(())
+    }
+}
+
+/// Computes the nodes above the leaves.
+fn hash_levels(key: &SecretKey, place: TreePlace, shape: Shape, nodes: &mut [u8]) {
+    let p = key.params();
+    let prefixes = [Prefix::prf(p, key.seed(), &place.head(Type::HashTree))];
+    let mut engine = Engine::new(p);
+    let mut pairs = Vec::new();
+    for level in 0..shape.height {
+        let count = 1usize << (shape.height - level - 1);
+        let (below, above) = (shape.index(level, 0), shape.index(level + 1, 0));
+        for part in (0..count).step_by(PAIRS) {
+            pairs.clear();
+            pairs.extend((part..count.min(part + PAIRS)).map(|i| Pair {
+                prefix: 0,
+                tail: [0, level, i as u32],
+                left: (below + 2 * i) as u32,
+                right: (below + 2 * i + 1) as u32,
+                out: (above + i) as u32,
+            }));
+            engine.hash_pairs(&prefixes, &pairs, nodes);
         }
     }
 }

@@ -80,17 +80,16 @@ fn reference_keys_and_signatures_are_made_byte_for_byte() {
         let seeds = &seeds[..3 * params.n()];
         let root_seed = hex::decode(field("pk").unwrap()).unwrap();
         let public = PublicKey::from_parts(params, &root_seed).unwrap();
+        let key = SecretKey::from_seeds(params, Derivation::PrfKeygen, seeds, &Progress::silent());
+        let key = key.unwrap();
+        assert_eq!(key.public_key(), public, "{name}");
+        let mut store = Volatile::new();
+        create(&mut store, &public, 0, [0; 16], 0).unwrap();
+        let mut signer = Signer::open(key, store, Holder::new("test")).unwrap();
         while let Some(index) = field("index") {
-            let index: u64 = index.parse().unwrap();
+            signer.resume_at(index.parse().unwrap(), 0).unwrap();
             let message = hex::decode(field("msg").unwrap()).unwrap();
             let expected = hex::decode(field("sig").unwrap()).unwrap();
-            let key =
-                SecretKey::from_seeds(params, Derivation::PrfKeygen, seeds, &Progress::silent())
-                    .unwrap();
-            assert_eq!(key.public_key(), public, "{name}");
-            let mut store = Volatile::new();
-            create(&mut store, &public, index, [0; 16], 0).unwrap();
-            let mut signer = Signer::open(key, store, Holder::new("test"), 0).unwrap();
             let signature = signer.sign(&message, 0).unwrap();
             assert!(signature == expected, "{name} index {index}");
             assert_eq!(public.verify(&message, &signature), Ok(()));
@@ -124,5 +123,17 @@ fn botan_keys_are_made() {
     assert!(count >= 7, "{count} keys");
     if !left_out.is_empty() {
         println!("left out without TETRALITH_SLOW=1: {}", left_out.join(", "));
+    }
+}
+
+#[test]
+fn botan_certificates_verify() {
+    use tetralith_xmss::pkix::Certificate;
+    for name in ["xmss_bouncycastle_sha256_10_root.pem", "xmss_isara_root.pem"] {
+        let text = fs::read_to_string(folder("botan").join(name)).unwrap();
+        let certificate = Certificate::from_pem(&text).unwrap();
+        assert_eq!(certificate.verify(&certificate.public_key), Ok(()), "{name}");
+        let other = PublicKey::from_parts(certificate.public_key.params(), &[0; 64]).unwrap();
+        assert_eq!(certificate.verify(&other), Err(Error::Verification));
     }
 }

@@ -4,6 +4,7 @@
 //! that stays in Montgomery form, or one exponentiation by 2^T. Before anything is timed, all results
 //! for 1024 squarings must be equal, and equal to the known answer at 2048 bits.
 
+mod chiavdf;
 #[cfg(feature = "crypto-bigint")]
 mod crypto_bigint;
 #[cfg(feature = "gmp")]
@@ -73,6 +74,7 @@ pub fn run(runner: &mut Runner) -> Result<(), String> {
             runner.measure(case, SQUARINGS as u64, || chain.run());
         }
     }
+    chiavdf::run(runner);
     Ok(())
 }
 

@@ -63,17 +63,19 @@ pub trait Suite {
 
 /// Checks, then measures, every peer.
 pub fn run(runner: &mut Runner) -> Result<(), String> {
-    #[cfg(feature = "amaru-vrf")]
-    amaru::run(runner)?;
-    #[cfg(feature = "cardano-crypto")]
-    cardano::run(runner)?;
-    #[cfg(feature = "vrf-rfc9381")]
-    rfc9381::run(runner)?;
-    #[cfg(feature = "schnorrkel")]
-    schnorrkel::run(runner)?;
-    #[cfg(feature = "vrf-openssl")]
-    openssl::run(runner)?;
-    Ok(())
+    let peers: &[fn(&mut Runner) -> Result<(), String>] = &[
+        #[cfg(feature = "amaru-vrf")]
+        amaru::run,
+        #[cfg(feature = "cardano-crypto")]
+        cardano::run,
+        #[cfg(feature = "vrf-rfc9381")]
+        rfc9381::run,
+        #[cfg(feature = "schnorrkel")]
+        schnorrkel::run,
+        #[cfg(feature = "vrf-openssl")]
+        openssl::run,
+    ];
+    peers.iter().try_for_each(|peer| peer(runner))
 }
 
 /// Checks a suite and measures `vrf.prove` and `vrf.verify`.

@@ -7,9 +7,14 @@
 //! The lanes' contents may be secret: every kernel is constant time, and lanes are wiped on drop.
 //! Spec: FIPS 202; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod body;
 mod portable;
 
+use crate::cpu::{self, Family};
 use body::keccak_body;
 use zeroize::Zeroize;
 
@@ -24,19 +29,25 @@ const DOMAIN: u64 = 0x1f;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// Any CPU.
+    /// Any CPU; one lane.
     Portable,
+    /// AVX2; four lanes.
+    Avx2,
+    /// AVX-512; eight lanes.
+    Avx512,
 }
 
 impl Kernel {
     /// All kernels, portable first.
-    pub const ALL: &'static [Kernel] = &[Kernel::Portable];
+    pub const ALL: &'static [Kernel] = &[Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
 
     /// The kernel's name in benchmarks.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
+            Kernel::Avx2 => "avx2",
+            Kernel::Avx512 => "avx512",
         }
     }
 
@@ -45,19 +56,25 @@ impl Kernel {
     pub fn allowed(self) -> bool {
         match self {
             Kernel::Portable => true,
+            Kernel::Avx2 => cpu::allowed(Family::Avx2),
+            Kernel::Avx512 => cpu::allowed(Family::Avx512),
         }
     }
 
     /// The kernel with the highest throughput when its lanes are full.
     #[must_use]
     pub fn wide() -> Kernel {
-        Kernel::Portable
+        Self::first(&[Kernel::Avx512, Kernel::Avx2])
     }
 
     /// The kernel to take for a few messages.
     #[must_use]
     pub fn narrow() -> Kernel {
-        Kernel::Portable
+        Self::first(&[])
+    }
+
+    fn first(order: &[Kernel]) -> Kernel {
+        order.iter().copied().find(|kernel| kernel.allowed()).unwrap_or(Kernel::Portable)
     }
 }
 
@@ -183,6 +200,10 @@ struct Shape {
 
 enum Store {
     Portable(Box<Rows<{ portable::L }>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Box<Rows<{ avx2::L }>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Box<Rows<{ avx512::L }>>),
 }
 
 /// Runs the same expression on the rows of whichever kernel this is.
@@ -190,6 +211,10 @@ macro_rules! each {
     ($store:expr, $m:ident => $do:expr) => {
         match $store {
             Store::Portable($m) => $do,
+            #[cfg(target_arch = "x86_64")]
+            Store::Avx2($m) => $do,
+            #[cfg(target_arch = "x86_64")]
+            Store::Avx512($m) => $do,
         }
     };
 }
@@ -221,7 +246,12 @@ impl Lanes {
         );
         assert!(kernel.allowed(), "the CPU has this kernel");
         let (store, width) = match kernel {
-            Kernel::Portable => (Store::Portable(Rows::new()), portable::L),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => (Store::Avx2(Rows::new()), avx2::L),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => (Store::Avx512(Rows::new()), avx512::L),
+            // Where a kernel is not compiled in, `allowed` was false.
+            _ => (Store::Portable(Rows::new()), portable::L),
         };
         let pad = if n == 24 { 4 } else { n };
         let shape =
@@ -291,6 +321,12 @@ impl Lanes {
     fn run_prf(&mut self, at: usize) {
         match &mut self.store {
             Store::Portable(m) => portable::prf(m, &self.shape, at),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::prf(m, &self.shape, at) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx512(m) => unsafe { avx512::prf(m, &self.shape, at) },
         }
     }
 
@@ -298,6 +334,12 @@ impl Lanes {
     pub fn masked(&mut self) {
         match &mut self.store {
             Store::Portable(m) => portable::masked(m, &self.shape),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::masked(m, &self.shape) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx512(m) => unsafe { avx512::masked(m, &self.shape) },
         }
     }
 
@@ -305,6 +347,12 @@ impl Lanes {
     pub fn pair(&mut self) {
         match &mut self.store {
             Store::Portable(m) => portable::pair(m, &self.shape),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::pair(m, &self.shape) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx512(m) => unsafe { avx512::pair(m, &self.shape) },
         }
     }
 }

@@ -225,13 +225,13 @@ impl Ring {
 }
 
 /// An odd digit of an exponent: odd·2^shift.
-struct Digit {
-    shift: usize,
-    odd: usize,
+pub(super) struct Digit {
+    pub(super) shift: usize,
+    pub(super) odd: usize,
 }
 
 /// The sliding window with the fewest multiplications for an exponent of so many bits.
-fn window_bits(bits: usize) -> usize {
+pub(super) fn window_bits(bits: usize) -> usize {
     match bits {
         0..=16 => 1,
         17..=80 => 3,
@@ -242,7 +242,7 @@ fn window_bits(bits: usize) -> usize {
 }
 
 /// Writes an exponent as a sum of odd digits of at most `window` bits, in rising order.
-fn digits(exponent: &[u64], window: usize) -> Vec<Digit> {
+pub(super) fn digits(exponent: &[u64], window: usize) -> Vec<Digit> {
     let bits = bit_len(exponent);
     let mut digits = Vec::new();
     let mut i = 0;
@@ -308,7 +308,7 @@ fn compare(a: &[u64], b: &[u64]) -> Ordering {
     a.iter().rev().cmp(b.iter().rev())
 }
 
-fn bit_len(a: &[u64]) -> usize {
+pub(super) fn bit_len(a: &[u64]) -> usize {
     match a.iter().rposition(|&limb| limb != 0) {
         Some(top) => 64 * top + 64 - a[top].leading_zeros() as usize,
         None => 0,

@@ -1,46 +1,14 @@
 //! Long runs of squarings modulo one number, on the fastest kernel that fits.
 
+use super::fast::{FastRing, Kernel};
 use super::ring::Ring;
-
-/// A way of squaring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kernel {
-    /// 64-bit limbs in plain Rust, for any modulus.
-    Portable,
-}
-
-impl Kernel {
-    /// All kernels, the fastest first.
-    pub const ALL: [Kernel; 1] = [Kernel::Portable];
-
-    /// The kernel's name in reports and benchmarks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Portable => "portable",
-        }
-    }
-
-    /// Says whether this process may use the kernel, for a modulus of so many bits.
-    #[must_use]
-    pub fn fits(self, bits: usize) -> bool {
-        let _ = bits;
-        match self {
-            Kernel::Portable => true,
-        }
-    }
-}
 
 /// A number that is squared again and again modulo N.
 ///
 /// [`Squarer::set`] gives it a value, [`Squarer::square`] runs, [`Squarer::value`] reads it.
 pub struct Squarer {
-    ring: Ring,
-    kernel: Kernel,
-    /// The value in the ring's Montgomery form.
+    ring: FastRing,
     value: Vec<u64>,
-    wide: Vec<u64>,
 }
 
 impl Squarer {
@@ -49,23 +17,23 @@ impl Squarer {
     /// Returns `None` where the modulus is even, zero or one.
     #[must_use]
     pub fn new(modulus: &[u64]) -> Option<Self> {
-        let bits = 64 * modulus.len();
-        let kernel = Kernel::ALL.into_iter().find(|kernel| kernel.fits(bits))?;
-        Self::with_kernel(kernel, modulus)
+        Some(Self::of(FastRing::new(&Ring::new(modulus)?)))
     }
 
     /// Makes a squarer on one kernel; `None` also where that kernel does not fit.
     #[must_use]
     pub fn with_kernel(kernel: Kernel, modulus: &[u64]) -> Option<Self> {
-        let ring = Ring::new(modulus)?;
-        let (value, wide) = (ring.one().to_vec(), vec![0; 2 * ring.len()]);
-        Some(Self { ring, kernel, value, wide })
+        Some(Self::of(FastRing::with_kernel(kernel, &Ring::new(modulus)?)?))
+    }
+
+    fn of(ring: FastRing) -> Self {
+        Self { value: ring.one(), ring }
     }
 
     /// The kernel in use.
     #[must_use]
     pub fn kernel(&self) -> Kernel {
-        self.kernel
+        self.ring.kernel()
     }
 
     /// Sets the value; `a` is as long as the modulus and below it.
@@ -73,7 +41,7 @@ impl Squarer {
     /// # Panics
     /// `a` is too long, too short, or not below the modulus.
     pub fn set(&mut self, a: &[u64]) {
-        assert!(self.ring.is_canonical(a), "a squarer's value is below its modulus");
+        assert!(self.ring.ring().is_canonical(a), "a squarer's value is below its modulus");
         self.value = self.ring.enter(a);
     }
 
@@ -85,8 +53,6 @@ impl Squarer {
 
     /// Squares the value `count` times.
     pub fn square(&mut self, count: u64) {
-        for _ in 0..count {
-            self.ring.square_assign(&mut self.value, &mut self.wide);
-        }
+        self.ring.square_assign(&mut self.value, count);
     }
 }

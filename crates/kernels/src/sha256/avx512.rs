@@ -7,7 +7,7 @@
 //! `V = (lanes 0 … 15, lanes 16 … 31)`. Rotations are one instruction, Ch, Maj and the three-way
 //! exclusive or one ternary each.
 
-use super::{Fixed, IV, K, Shape, TOP, W, rows::Rows, sha2_body, sha2_short_body};
+use super::{Fixed, IV, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 32;
@@ -117,5 +117,6 @@ fn small1(w: V) -> V {
     V(turn2::<17, 19, 10>(w.0), turn2::<17, 19, 10>(w.1))
 }
 
-sha2_body!(#[target_feature(enable = "avx512f")]; adrs: 8, blocks: 4);
+sha2_rounds!(#[target_feature(enable = "avx512f")]);
+sha2_jobs!(#[target_feature(enable = "avx512f")]; tail: 4);
 sha2_short_body!(#[target_feature(enable = "avx512f")]);

@@ -2,24 +2,22 @@
 //!
 //! A kernel's module defines `V` (one word of every lane), `W` (its scalar), `L` (lanes), `IV`, `K`,
 //! and the ten operations `load store set1 add xor ch maj big0 big1 small0 small1`, and then expands
-//! [`sha2_body`] with the attribute that enables its instructions. The words of one message are
+//! [`sha2_rounds`] and [`sha2_jobs`] with the attribute that enables its instructions. The words of one message are
 //! `[V; 16]`, lane `j` of `V` being lane `j`'s word: `w[i] = (w_i of lane 0, w_i of lane 1, …)`.
 //!
 //! What is left out, compared with hashing each message from its first block:
-//! 1. A [`Prefix`](super::Prefix) is hashed once, its last `R0` words included: `prf` starts at
-//!    round `R0` of the last block.
+//! 1. A [`Prefix`](super::Prefix) is hashed once, its last words included: `prf` starts at round `R0`
+//!    of the last block, or at the multiple of four before it where SHA instructions share the state.
 //! 2. The two (or three) hashes that make a key and its masks differ in their last word only, so
 //!    the rounds before it are run once.
 //! 3. Where the fixed leading words of F and H fill half a block, their eight rounds are constants.
 //! 4. A block that is padding alone has a constant schedule.
 
-/// Expands to the jobs `prf`, `masked` and `masked_pair` over the vector type in scope.
-macro_rules! sha2_body {
-    ($(#[$attr:meta])*; adrs: $A:literal, blocks: $BLOCKS:literal) => {
+/// Expands to the compression function: `rounds`, `finish` and `padding_block`.
+macro_rules! sha2_rounds {
+    ($(#[$attr:meta])*) => {
         type State = [V; 8];
         type Block = [V; 16];
-        /// Words of the tail: half of a 32-byte address.
-        const T: usize = $A / 2;
 
         $(#[$attr])*
         #[inline]
@@ -109,7 +107,7 @@ macro_rules! sha2_body {
         /// padding.
         $(#[$attr])*
         #[inline]
-        fn padding_block(feed: &State, kw: &[W; 16 * $BLOCKS]) -> State {
+        fn padding_block(feed: &State, kw: &[W; K.len()]) -> State {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *feed;
             for k in kw.as_chunks::<8>().0 {
                 step([a, b, c], &mut d, e, f, g, &mut h, set1(k[0]));
@@ -142,6 +140,15 @@ macro_rules! sha2_body {
             }
             out
         }
+    };
+}
+pub(crate) use sha2_rounds;
+
+/// Expands to the jobs over the compression function in scope.
+macro_rules! sha2_jobs {
+    ($(#[$attr:meta])*; tail: $T:literal) => {
+        /// Words of the tail: half of a 32-byte address.
+        const T: usize = $T;
 
         $(#[$attr])*
         #[inline]
@@ -182,14 +189,15 @@ macro_rules! sha2_body {
             w
         }
 
-        /// Hashes `prefix ‖ tail` in every lane, the prefix ending `R0` words into its last block.
+        /// Hashes `prefix ‖ tail` in every lane, the prefix ending `R0` words into its last block,
+        /// of which `RS` rounds are done.
         $(#[$attr])*
         #[inline]
-        fn prf_words<const R0: usize>(m: &Soa, shape: &Shape) -> State {
+        fn prf_words<const R0: usize, const RS: usize>(m: &Soa, shape: &Shape) -> State {
             let tail: [V; T] = loads(&m.tail);
             let mut w = last_block::<R0>(m, &tail, shape.bits);
             let feed = loads(&m.feed);
-            let s = finish::<R0>(&feed, loads(&m.mid), &mut w);
+            let s = finish::<RS>(&feed, loads(&m.mid), &mut w);
             if R0 + T >= 14 { padding_block(&s, &shape.pad) } else { s }
         }
 
@@ -198,7 +206,12 @@ macro_rules! sha2_body {
         /// The rounds before the word that differs are run once.
         $(#[$attr])*
         #[inline]
-        fn key_and_masks<const R0: usize, const R1: usize, const COUNT: usize>(
+        fn key_and_masks<
+            const R0: usize,
+            const RS: usize,
+            const R1: usize,
+            const COUNT: usize,
+        >(
             m: &Soa,
             shape: &Shape,
         ) -> [State; COUNT] {
@@ -206,7 +219,7 @@ macro_rules! sha2_body {
             let tail: [V; T] = loads(&m.tail);
             let head = last_block::<R0>(m, &tail, shape.bits);
             let mut shared = loads(&m.mid);
-            rounds::<R0, R1>(&mut shared, &head);
+            rounds::<RS, R1>(&mut shared, &head);
             let feed = loads(&m.feed);
             let last = tail[T - 1];
             let mut out = [feed; COUNT];
@@ -223,7 +236,7 @@ macro_rules! sha2_body {
         $(#[$attr])*
         #[inline]
         fn masked_full<const R0: usize, const R1: usize>(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            let [key, mask] = key_and_masks::<R0, R1, 2>(m, prf);
+            let [key, mask] = key_and_masks::<R0, R0, R1, 2>(m, prf);
             let mut w = [set1(0); 16];
             w[8..].copy_from_slice(&key);
             let feed = finish::<8>(&splat(&IV), splat(&out.half_f), &mut w);
@@ -243,7 +256,7 @@ macro_rules! sha2_body {
         $(#[$attr])*
         #[inline]
         fn pair_full<const R0: usize, const R1: usize>(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            let [key, mask0, mask1] = key_and_masks::<R0, R1, 3>(m, prf);
+            let [key, mask0, mask1] = key_and_masks::<R0, R0, R1, 3>(m, prf);
             let mut w = [set1(0); 16];
             w[7] = set1(1);
             w[8..].copy_from_slice(&key);
@@ -261,4 +274,4 @@ macro_rules! sha2_body {
         }
     };
 }
-pub(crate) use sha2_body;
+pub(crate) use sha2_jobs;

@@ -1,13 +1,13 @@
 //! The lane jobs of SHA-256 with 24-byte values and a 4-byte prefix: nothing ends at a block.
 
-/// Expands to `masked_short` and `pair_short` beside what [`sha2_body`](super::body) expands to.
+/// Expands to `masked_short` and `pair_short` beside what the jobs of `body`.
 macro_rules! sha2_short_body {
     ($(#[$attr:meta])*) => {
         /// `x ← Hash(0 ‖ key ‖ (x ⊕ mask))`, one block of 52 bytes.
         $(#[$attr])*
         #[inline]
         fn masked_short(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            let [key, mask] = key_and_masks::<11, 14, 2>(m, prf);
+            let [key, mask] = key_and_masks::<11, 8, 14, 2>(m, prf);
             let mut w = [set1(0); 16];
             w[1..7].copy_from_slice(&key[..6]);
             for i in 0..6 {
@@ -26,7 +26,7 @@ macro_rules! sha2_short_body {
         $(#[$attr])*
         #[inline]
         fn pair_short(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            let [key, mask0, mask1] = key_and_masks::<11, 14, 3>(m, prf);
+            let [key, mask0, mask1] = key_and_masks::<11, 8, 14, 3>(m, prf);
             let mut w = [set1(0); 16];
             w[0] = set1(1);
             w[1..7].copy_from_slice(&key[..6]);
@@ -54,10 +54,10 @@ macro_rules! sha2_short_body {
         $(#[$attr])*
         pub(super) fn prf(m: &mut Soa, shape: &Shape) {
             let s = match shape.r0 {
-                1 => prf_words::<1>(m, shape),
-                4 => prf_words::<4>(m, shape),
-                11 => prf_words::<11>(m, shape),
-                _ => prf_words::<12>(m, shape),
+                1 => prf_words::<1, 0>(m, shape),
+                4 => prf_words::<4, 4>(m, shape),
+                11 => prf_words::<11, 8>(m, shape),
+                _ => prf_words::<12, 12>(m, shape),
             };
             for i in 0..8 {
                 store(&mut m.x[i], s[i]);

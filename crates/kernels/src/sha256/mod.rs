@@ -15,15 +15,22 @@
 //! Spec: FIPS 180-4; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod body;
 mod body_short;
 mod portable;
 pub(crate) mod rows;
+#[cfg(target_arch = "x86_64")]
+mod shani;
 
 use crate::cpu::{self, Family};
 use rows::{HashShape, PrefixWords, PrfShape, Rows, sha2_scalar};
-pub(crate) use {body::sha2_body, body_short::sha2_short_body};
+pub(crate) use {
+    body::{sha2_jobs, sha2_rounds},
+    body_short::sha2_short_body,
+};
 
 type W = u32;
 pub(crate) const TOP: W = 0x8000_0000;
@@ -36,19 +43,26 @@ type Fixed = HashShape<W, 64>;
 pub enum Kernel {
     /// Any CPU; four lanes.
     Portable,
+    /// SHA extensions; four lanes.
+    ShaNi,
+    /// AVX2; eight lanes.
+    Avx2,
     /// AVX-512; 32 lanes.
     Avx512,
 }
 
 impl Kernel {
     /// All kernels, portable first.
-    pub const ALL: &'static [Kernel] = &[Kernel::Portable, Kernel::Avx512];
+    pub const ALL: &'static [Kernel] =
+        &[Kernel::Portable, Kernel::ShaNi, Kernel::Avx2, Kernel::Avx512];
 
     /// The kernel's name in benchmarks.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
+            Kernel::ShaNi => "shani",
+            Kernel::Avx2 => "avx2",
             Kernel::Avx512 => "avx512",
         }
     }
@@ -58,6 +72,8 @@ impl Kernel {
     pub fn allowed(self) -> bool {
         match self {
             Kernel::Portable => true,
+            Kernel::ShaNi => cpu::allowed(Family::ShaNi),
+            Kernel::Avx2 => cpu::allowed(Family::Avx2),
             Kernel::Avx512 => cpu::allowed(Family::Avx512),
         }
     }
@@ -65,13 +81,17 @@ impl Kernel {
     /// The kernel with the highest throughput when its lanes are full.
     #[must_use]
     pub fn wide() -> Kernel {
-        if Kernel::Avx512.allowed() { Kernel::Avx512 } else { Kernel::Portable }
+        Self::first(&[Kernel::Avx512, Kernel::ShaNi, Kernel::Avx2])
     }
 
     /// The kernel to take for a few messages.
     #[must_use]
     pub fn narrow() -> Kernel {
-        Kernel::Portable
+        Self::first(&[Kernel::ShaNi, Kernel::Avx2])
+    }
+
+    fn first(order: &[Kernel]) -> Kernel {
+        order.iter().copied().find(|kernel| kernel.allowed()).unwrap_or(Kernel::Portable)
     }
 }
 
@@ -102,6 +122,10 @@ impl core::fmt::Debug for Prefix {
 enum Store {
     Portable(Box<Rows<W, { portable::L }>>),
     #[cfg(target_arch = "x86_64")]
+    ShaNi(Box<Rows<W, { shani::L }>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Box<Rows<W, { avx2::L }>>),
+    #[cfg(target_arch = "x86_64")]
     Avx512(Box<Rows<W, { avx512::L }>>),
 }
 
@@ -110,6 +134,10 @@ macro_rules! each {
     ($store:expr, $m:ident => $do:expr) => {
         match $store {
             Store::Portable($m) => $do,
+            #[cfg(target_arch = "x86_64")]
+            Store::ShaNi($m) => $do,
+            #[cfg(target_arch = "x86_64")]
+            Store::Avx2($m) => $do,
             #[cfg(target_arch = "x86_64")]
             Store::Avx512($m) => $do,
         }
@@ -143,6 +171,10 @@ impl Lanes {
         assert!(kernel.allowed(), "the CPU has this kernel");
         let pad = if n == 24 { 4 } else { 32 };
         let (store, width) = match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::ShaNi => (Store::ShaNi(Rows::new()), shani::L),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => (Store::Avx2(Rows::new()), avx2::L),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => (Store::Avx512(Rows::new()), avx512::L),
             // Where a kernel is not compiled in, `allowed` was false.
@@ -213,7 +245,13 @@ impl Lanes {
         match &mut self.store {
             Store::Portable(m) => portable::prf(m, shape),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for AVX-512.
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::ShaNi(m) => unsafe { shani::prf(m, shape) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::prf(m, shape) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
             Store::Avx512(m) => unsafe { avx512::prf(m, shape) },
         }
     }
@@ -223,7 +261,13 @@ impl Lanes {
         match &mut self.store {
             Store::Portable(m) => portable::masked(m, &self.prf, &self.fixed),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for AVX-512.
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::ShaNi(m) => unsafe { shani::masked(m, &self.prf, &self.fixed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::masked(m, &self.prf, &self.fixed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
             Store::Avx512(m) => unsafe { avx512::masked(m, &self.prf, &self.fixed) },
         }
     }
@@ -233,13 +277,19 @@ impl Lanes {
         match &mut self.store {
             Store::Portable(m) => portable::pair(m, &self.prf, &self.fixed),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for AVX-512.
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::ShaNi(m) => unsafe { shani::pair(m, &self.prf, &self.fixed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::pair(m, &self.prf, &self.fixed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
             Store::Avx512(m) => unsafe { avx512::pair(m, &self.prf, &self.fixed) },
         }
     }
 }
 
-sha2_scalar!(u32, 64, [2, 13, 22], [6, 11, 25], [7, 18, 3], [17, 19, 10]);
+sha2_scalar!(u32, 64, align: 4, [2, 13, 22], [6, 11, 25], [7, 18, 3], [17, 19, 10]);
 
 #[rustfmt::skip]
 pub(crate) const K: [u32; 64] = [

@@ -1,6 +1,6 @@
 //! The portable lanes: plain words, which compilers turn into whatever vectors the target has.
 
-use super::{Fixed, IV, K, Shape, TOP, W, rows::Rows, sha2_body, sha2_short_body};
+use super::{Fixed, IV, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
 
 pub(super) const L: usize = 4;
 type V = [W; L];
@@ -66,5 +66,6 @@ fn small1(w: V) -> V {
     map(w, |w| w.rotate_right(17) ^ w.rotate_right(19) ^ (w >> 10))
 }
 
-sha2_body!(; adrs: 8, blocks: 4);
+sha2_rounds!();
+sha2_jobs!(; tail: 4);
 sha2_short_body!();

@@ -9,7 +9,7 @@ use zeroize::{DefaultIsZeroes, Zeroize};
 pub(crate) struct PrefixWords<W: DefaultIsZeroes> {
     /// The state after the prefix's whole blocks.
     pub(crate) feed: [W; 8],
-    /// `feed` after the rounds of the words in `words`.
+    /// `feed` after the rounds of the words in `words`, or of as many as the family's kernels take.
     pub(crate) mid: [W; 8],
     /// The prefix's words in the last block; zero from `r0` on.
     pub(crate) words: [W; 12],
@@ -93,7 +93,7 @@ pub(crate) struct HashShape<W, const R: usize> {
 
 /// Expands to scalar helpers over `W`, `K`, `IV` and `ROUNDS` in scope.
 macro_rules! sha2_scalar {
-    ($W:ty, $ROUNDS:literal, [$a0:literal, $a1:literal, $a2:literal], [$e0:literal, $e1:literal, $e2:literal],
+    ($W:ty, $ROUNDS:literal, align: $ALIGN:literal, [$a0:literal, $a1:literal, $a2:literal], [$e0:literal, $e1:literal, $e2:literal],
      [$s0:literal, $s1:literal, $s2:literal], [$t0:literal, $t1:literal, $t2:literal]) => {
         /// Runs the rounds of `kw`, whose elements are schedule word + round constant.
         fn scalar_rounds(state: &[$W; 8], kw: &[$W]) -> [$W; 8] {
@@ -151,7 +151,7 @@ macro_rules! sha2_scalar {
             assert!(rest.len() <= 12, "a prefix leaves room for its tail");
             let r0 = rest.len();
             let kw: [$W; 12] = core::array::from_fn(|i| K[i].wrapping_add(words[i]));
-            let mid = scalar_rounds(&feed, &kw[..r0]);
+            let mid = scalar_rounds(&feed, &kw[..r0 - r0 % $ALIGN]);
             $crate::sha256::rows::PrefixWords { feed, mid, words, r0 }
         }
 

@@ -13,11 +13,16 @@
 //! The lanes' contents may be secret: every kernel is constant time, and lanes are wiped on drop.
 //! Spec: FIPS 180-4; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod entries;
 mod portable;
 
 pub(crate) use entries::sha2_long_entries;
 
+use crate::cpu::{self, Family};
 use crate::sha256::rows::{HashShape, PrefixWords, PrfShape, Rows, sha2_scalar};
 
 type W = u64;
@@ -31,19 +36,25 @@ type Fixed = HashShape<W, 80>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// Any CPU.
+    /// Any CPU; four lanes.
     Portable,
+    /// AVX2; four lanes.
+    Avx2,
+    /// AVX-512; 16 lanes.
+    Avx512,
 }
 
 impl Kernel {
     /// All kernels, portable first.
-    pub const ALL: &'static [Kernel] = &[Kernel::Portable];
+    pub const ALL: &'static [Kernel] = &[Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
 
     /// The kernel's name in benchmarks.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
+            Kernel::Avx2 => "avx2",
+            Kernel::Avx512 => "avx512",
         }
     }
 
@@ -52,19 +63,25 @@ impl Kernel {
     pub fn allowed(self) -> bool {
         match self {
             Kernel::Portable => true,
+            Kernel::Avx2 => cpu::allowed(Family::Avx2),
+            Kernel::Avx512 => cpu::allowed(Family::Avx512),
         }
     }
 
     /// The kernel with the highest throughput when its lanes are full.
     #[must_use]
     pub fn wide() -> Kernel {
-        Kernel::Portable
+        Self::first(&[Kernel::Avx512, Kernel::Avx2])
     }
 
     /// The kernel to take for a few messages.
     #[must_use]
     pub fn narrow() -> Kernel {
-        Kernel::Portable
+        Self::first(&[Kernel::Avx2])
+    }
+
+    fn first(order: &[Kernel]) -> Kernel {
+        order.iter().copied().find(|kernel| kernel.allowed()).unwrap_or(Kernel::Portable)
     }
 }
 
@@ -94,6 +111,10 @@ impl core::fmt::Debug for Prefix {
 
 enum Store {
     Portable(Box<Rows<W, { portable::L }>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Box<Rows<W, { avx2::L }>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Box<Rows<W, { avx512::L }>>),
 }
 
 /// Runs the same expression on the rows of whichever kernel this is.
@@ -101,6 +122,10 @@ macro_rules! each {
     ($store:expr, $m:ident => $do:expr) => {
         match $store {
             Store::Portable($m) => $do,
+            #[cfg(target_arch = "x86_64")]
+            Store::Avx2($m) => $do,
+            #[cfg(target_arch = "x86_64")]
+            Store::Avx512($m) => $do,
         }
     };
 }
@@ -129,7 +154,12 @@ impl Lanes {
     pub fn new(kernel: Kernel) -> Self {
         assert!(kernel.allowed(), "the CPU has this kernel");
         let (store, width) = match kernel {
-            Kernel::Portable => (Store::Portable(Rows::new()), portable::L),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => (Store::Avx2(Rows::new()), avx2::L),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => (Store::Avx512(Rows::new()), avx512::L),
+            // Where a kernel is not compiled in, `allowed` was false.
+            _ => (Store::Portable(Rows::new()), portable::L),
         };
         let prf = prf_shape(2 * N + 16);
         let keygen = prf_shape(3 * N + 16);
@@ -197,6 +227,12 @@ impl Lanes {
         let shape = if long { &self.keygen } else { &self.prf };
         match &mut self.store {
             Store::Portable(m) => portable::prf(m, shape),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::prf(m, shape) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx512(m) => unsafe { avx512::prf(m, shape) },
         }
     }
 
@@ -204,6 +240,12 @@ impl Lanes {
     pub fn masked(&mut self) {
         match &mut self.store {
             Store::Portable(m) => portable::masked(m, &self.prf, &self.fixed),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::masked(m, &self.prf, &self.fixed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx512(m) => unsafe { avx512::masked(m, &self.prf, &self.fixed) },
         }
     }
 
@@ -211,11 +253,17 @@ impl Lanes {
     pub fn pair(&mut self) {
         match &mut self.store {
             Store::Portable(m) => portable::pair(m, &self.prf, &self.fixed),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx2(m) => unsafe { avx2::pair(m, &self.prf, &self.fixed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::Avx512(m) => unsafe { avx512::pair(m, &self.prf, &self.fixed) },
         }
     }
 }
 
-sha2_scalar!(u64, 80, [28, 34, 39], [14, 18, 41], [1, 8, 7], [19, 61, 6]);
+sha2_scalar!(u64, 80, align: 1, [28, 34, 39], [14, 18, 41], [1, 8, 7], [19, 61, 6]);
 
 #[rustfmt::skip]
 pub(crate) const K: [u64; 80] = [

@@ -2,7 +2,7 @@
 
 use super::sha2_long_entries;
 use super::{Fixed, IV, K, Shape, TOP, W};
-use crate::sha256::{rows::Rows, sha2_body};
+use crate::sha256::{rows::Rows, sha2_jobs, sha2_rounds};
 
 pub(super) const L: usize = 4;
 type V = [W; L];
@@ -68,5 +68,6 @@ fn small1(w: V) -> V {
     map(w, |w| w.rotate_right(19) ^ w.rotate_right(61) ^ (w >> 6))
 }
 
-sha2_body!(; adrs: 4, blocks: 5);
+sha2_rounds!();
+sha2_jobs!(; tail: 2);
 sha2_long_entries!();

@@ -178,8 +178,11 @@ struct Contribution {
 
 impl Rounds for SignRounds {
     type Output = Signature;
-    const PROTOCOL: u8 = 2;
     const ROUNDS: u8 = 3;
+
+    fn protocol(&self) -> u8 {
+        2
+    }
 
     fn payload_len(&self, round: u8, kind: Kind) -> Option<usize> {
         match (round, kind) {

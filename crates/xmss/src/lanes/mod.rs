@@ -135,6 +135,16 @@ impl Lanes {
     }
 }
 
+/// The name of the kernel that hashes most of a parameter set's work on this machine.
+#[must_use]
+pub fn kernel_name(p: Params) -> &'static str {
+    match p.hash() {
+        HashFunction::Sha2 if p.n() == 64 => sha512::Kernel::wide().name(),
+        HashFunction::Sha2 => sha256::Kernel::wide().name(),
+        _ => keccak::Kernel::wide().name(),
+    }
+}
+
 /// All lanes that a job needs.
 pub(crate) struct Engine {
     pub(crate) params: Params,

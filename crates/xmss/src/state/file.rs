@@ -73,10 +73,16 @@ impl StateStore for FileStore {
         if read(&self.path)?.map(|record| record.epoch) != expected {
             return Err(StateError::Conflict { expected });
         }
-        Ok(replace(&self.path, &record.to_bytes())?)
+        replace(&self.path, &record.to_bytes())?;
+        self.lock.note(record.epoch);
+        Ok(())
     }
 
     fn place(&self) -> [u8; 32] {
         self.lock.place()
+    }
+
+    fn seen(&self) -> u64 {
+        self.lock.seen()
     }
 }

@@ -7,10 +7,15 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// The lock, held until it is dropped or the process ends.
+///
+/// The file also notes the highest epoch committed, so that a store put back from a backup is found
+/// out. The note is written after the commit and not synced: it may lag behind, never run ahead.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
     path: PathBuf,
+    holder: Holder,
+    seen: u64,
 }
 
 impl Lock {
@@ -25,13 +30,32 @@ impl Lock {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StateError::Held(read_holder(&mut file))),
+            Err(TryLockError::WouldBlock) => return Err(StateError::Held(read_text(&mut file).1)),
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
-        file.set_len(0)?;
-        file.rewind()?;
-        write!(file, "{} {}\n", holder.pid, holder.host)?;
-        Ok(Self { file, path })
+        let seen = read_text(&mut file).0;
+        let mut lock = Self { file, path, holder: holder.clone(), seen };
+        lock.write()?;
+        Ok(lock)
+    }
+
+    /// The highest epoch that was noted.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Notes an epoch that was committed. That the note fails is no reason to fail: it guards against
+    /// mistakes, and the commit is done.
+    pub(super) fn note(&mut self, epoch: u64) {
+        self.seen = epoch;
+        let _ = self.write();
+    }
+
+    fn write(&mut self) -> std::io::Result<()> {
+        let text = format!("{:020} {} {}\n", self.seen, self.holder.pid, self.holder.host);
+        self.file.rewind()?;
+        self.file.write_all(text.as_bytes())?;
+        self.file.set_len(text.len() as u64)
     }
 
     /// What tells this file from a copy of it: the device and inode of the lock file, which lives as
@@ -54,10 +78,14 @@ impl Lock {
     }
 }
 
-fn read_holder(file: &mut File) -> Holder {
+/// The noted epoch and the holder's name; best effort, for the holder may be writing at this moment.
+fn read_text(file: &mut File) -> (u64, Holder) {
     let mut text = String::new();
-    // Best effort: the holder may be writing its name at this moment.
+    let _ = file.rewind();
     let _ = file.take(128).read_to_string(&mut text);
-    let (pid, host) = text.trim_end().split_once(' ').unwrap_or(("0", "an unknown host"));
-    Holder { pid: pid.parse().unwrap_or(0), host: host.to_owned() }
+    let mut parts = text.trim_end().splitn(3, ' ');
+    let mut part = |otherwise| parts.next().unwrap_or(otherwise);
+    let (seen, pid, host) = (part("0"), part("0"), part("an unknown host"));
+    let holder = Holder { pid: pid.parse().unwrap_or(0), host: host.to_owned() };
+    (seen.parse().unwrap_or(0), holder)
 }

@@ -20,8 +20,10 @@ mod volatile;
 
 #[cfg(feature = "file")]
 pub use file::FileStore;
+#[cfg(feature = "file")]
+pub(crate) use file::replace;
 pub use record::{Holder, OpenLease, Record};
-pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create};
+pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create, key_id, restore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 pub use volatile::Volatile;
@@ -49,6 +51,12 @@ pub trait StateStore {
     /// cannot tell.
     fn place(&self) -> [u8; 32] {
         [0; 32]
+    }
+
+    /// The highest epoch that this place has seen, as far as it knows: a record before it was put
+    /// back from a backup.
+    fn seen(&self) -> u64 {
+        0
     }
 }
 

@@ -45,7 +45,7 @@ pub struct OpenLease {
 /// `used + lost + leased + skipped`, and the length of the open lease, add up to `next`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// SHA-256 of the encoded public key.
+    /// Whose state this is; see [`key_id`](super::key_id).
     pub key_id: [u8; 32],
     /// Drawn when the state was created: tells two states of one key apart.
     pub store_id: [u8; 16],

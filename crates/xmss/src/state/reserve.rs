@@ -73,8 +73,10 @@ impl From<&Record> for Status {
     }
 }
 
-/// SHA-256 of the encoded public key, by which a record knows its key.
-fn key_id(key: &PublicKey) -> [u8; 32] {
+/// What a record knows its key by: SHA-256 of the parameter set's name, a zero byte and the encoded
+/// public key.
+#[must_use]
+pub fn key_id(key: &PublicKey) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(key.params().to_string());
     hash.update([0]);
@@ -124,6 +126,57 @@ pub fn create(
     store.commit(None, &record)
 }
 
+/// Makes a lost, copied or rolled-back state usable again, from `resume_at` on.
+///
+/// Where there is no record, one is created; where there is, it goes forward and belongs to this place
+/// from now on. `store_id`: 16 random bytes.
+///
+/// # Errors
+/// [`StateError::Backward`] where the record has leased `resume_at` already, [`StateError::OtherKey`],
+/// [`StateError::NotEnough`]; or the store fails.
+///
+/// # Security
+/// `resume_at` must lie above every index that any copy of the state may have used.
+pub fn restore(
+    store: &mut impl StateStore,
+    key: &PublicKey,
+    resume_at: u64,
+    store_id: [u8; 16],
+    now: u64,
+) -> Result<(), StateError> {
+    let Some(found) = store.load()? else {
+        return create(store, key, resume_at, store_id, now);
+    };
+    if found.key_id != key_id(key) || found.limit != key.params().signatures() {
+        return Err(StateError::OtherKey);
+    }
+    if resume_at < found.next {
+        return Err(StateError::Backward { asked: resume_at, next: found.next });
+    }
+    if resume_at > found.limit {
+        return Err(StateError::NotEnough { asked: resume_at, left: found.limit });
+    }
+    let mut record = settled(&found, 0, now);
+    record.skipped += resume_at - record.next;
+    record.next = resume_at;
+    record.place = store.place();
+    record.store_id = store_id;
+    record.epoch = found.epoch.max(store.seen()) + 1;
+    store.commit(Some(found.epoch), &record)
+}
+
+/// The record with its open lease accounted for: `used` of it used, the rest lost.
+fn settled(record: &Record, used: u64, now: u64) -> Record {
+    let mut record = record.clone();
+    if let Some(open) = record.open.take() {
+        let used = used.min(record.next - open.from);
+        record.used += used;
+        record.lost += record.next - open.from - used;
+    }
+    record.updated = now;
+    record
+}
+
 /// A key's state, opened by this process.
 #[derive(Debug)]
 pub struct Reservations<S> {
@@ -143,7 +196,8 @@ impl<S: StateStore> Reservations<S> {
     /// A lease that an earlier process left open is counted as lost with the next commit.
     ///
     /// # Errors
-    /// [`StateError::Missing`], [`StateError::OtherKey`], [`StateError::Copied`]; or the store fails.
+    /// [`StateError::Missing`], [`StateError::OtherKey`], [`StateError::Copied`],
+    /// [`StateError::RolledBack`]; or the store fails.
     pub fn open(mut store: S, key: &PublicKey, holder: Holder) -> Result<Self, StateError> {
         let record = store.load()?.ok_or(StateError::Missing)?;
         if record.key_id != key_id(key) || record.limit != key.params().signatures() {
@@ -151,6 +205,9 @@ impl<S: StateStore> Reservations<S> {
         }
         if record.place != store.place() {
             return Err(StateError::Copied);
+        }
+        if record.epoch < store.seen() {
+            return Err(StateError::RolledBack { found: record.epoch, seen: store.seen() });
         }
         Ok(Self { store, record, holder, range: 0..0, used: 0, failed: false })
     }
@@ -254,14 +311,7 @@ impl<S: StateStore> Reservations<S> {
         if self.failed {
             return Err(StateError::Conflict { expected: Some(self.record.epoch) });
         }
-        let mut record = self.record.clone();
-        if let Some(open) = record.open.take() {
-            let used = self.used.min(record.next - open.from);
-            record.used += used;
-            record.lost += record.next - open.from - used;
-        }
-        record.updated = now;
-        Ok(record)
+        Ok(settled(&self.record, self.used, now))
     }
 
     /// The end of a lease of `count` indices.
@@ -288,5 +338,29 @@ impl<S: StateStore> Reservations<S> {
         self.used = 0;
         self.record = record;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Params;
+    use crate::state::Volatile;
+
+    /// A fork copies the memory and not the process id: as if this were the child.
+    #[test]
+    fn a_forked_child_cannot_sign() {
+        let key = PublicKey::from_parts(Params::XMSS_SHA2_10_256, &[1; 64]).unwrap();
+        let mut store = Volatile::new();
+        create(&mut store, &key, 0, [0; 16], 0).unwrap();
+        let mut state = Reservations::open(store, &key, Holder::new("test")).unwrap();
+        state.reserve(10, 0).unwrap();
+        state.holder.pid ^= 1;
+        let forked = StateError::Forked { owner: state.holder.pid };
+        assert_eq!(state.next(1, 0).unwrap_err(), forked);
+        assert_eq!(state.reserve(1, 0).unwrap_err(), forked);
+        assert_eq!(state.reserve_for(1, 0).unwrap_err(), forked);
+        assert_eq!(state.resume_at(100, 0).unwrap_err(), forked);
+        assert_eq!(state.close(0).unwrap_err(), forked);
     }
 }

@@ -121,11 +121,17 @@ impl StateStore for SqliteStore {
         if changed != 1 {
             return Err(StateError::Conflict { expected });
         }
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        self.lock.note(record.epoch);
+        Ok(())
     }
 
     fn place(&self) -> [u8; 32] {
         self.lock.place()
+    }
+
+    fn seen(&self) -> u64 {
+        self.lock.seen()
     }
 }
 

@@ -11,7 +11,7 @@ fn run(lie: impl FnOnce(&mut Committed, &mut Letters)) -> Vec<Option<Abort>> {
     let mut lie = Some(lie);
     let one = |me: PartyId| {
         let (mut rounds, mut letters) =
-            KeygenRounds::start(context, me, threshold, rng(u64::from(me.get())));
+            KeygenRounds::start(context, me, threshold, None, rng(u64::from(me.get())));
         if me.get() == 2
             && let State::Committed(state) = &mut rounds.state
         {

@@ -1,0 +1,207 @@
+//! The memory that the generated code works on, and the calls of that code.
+
+use core::arch::asm;
+
+/// A block of digits, or 64 bytes of whatever the kernel needs.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Line([u64; 8]);
+
+pub(super) const DIGIT: u64 = (1 << 52) - 1;
+/// Lines for spilled registers; the generator checks that they are enough.
+const SPILL_LINES: usize = 64;
+
+/// Lines of the constants: C, K, N (v each), N' (l), five masks, spilled registers.
+const fn constants(v: usize) -> usize {
+    3 * v + v.div_ceil(3) + 5 + SPILL_LINES
+}
+
+/// The first line of B in a workspace: after A (v), Low (l), High (h), P (l), q (l), two sums.
+const fn second(v: usize) -> usize {
+    2 * v + v.div_ceil(3) + 2
+}
+
+const fn workspace(v: usize) -> usize {
+    second(v) + v
+}
+
+/// Constants, spilled registers and two workspaces, as the generated code expects them.
+#[derive(Clone)]
+pub(super) struct Memory {
+    v: usize,
+    lines: Vec<Line>,
+}
+
+impl Memory {
+    /// The memory for numbers of v blocks; C, K, N and N' are still to be set.
+    pub(super) fn new(v: usize) -> Self {
+        let mut lines = vec![Line([0; 8]); constants(v) + 2 * workspace(v)];
+        let masks = 3 * v + v.div_ceil(3);
+        lines[masks] = Line([DIGIT; 8]);
+        lines[masks + 1] = last_lane(u64::MAX, DIGIT);
+        lines[masks + 2] = last_lane(DIGIT, u64::MAX);
+        lines[masks + 3] = last_lane(512, 0);
+        lines[masks + 4] = Line([!DIGIT; 8]);
+        Memory { v, lines }
+    }
+
+    /// Sets C, K, N or N', the constant of that index, of so many blocks.
+    pub(super) fn set_constant(&mut self, index: usize, blocks: usize, limbs: &[u64]) {
+        let mut digits = vec![0; 8 * blocks];
+        to_digits(&mut digits, limbs);
+        self.write(index * self.v, &digits);
+    }
+
+    fn write(&mut self, line: usize, digits: &[u64]) {
+        for (line, digits) in self.lines[line..].iter_mut().zip(digits.chunks_exact(8)) {
+            line.0.copy_from_slice(digits);
+        }
+    }
+
+    fn read(&self, digits: &mut [u64], line: usize) {
+        for (digits, line) in digits.chunks_exact_mut(8).zip(&self.lines[line..]) {
+            digits.copy_from_slice(&line.0);
+        }
+    }
+
+    /// Squares `a` up to `count` > 0 times; returns how many times are left, because the next guess
+    /// would be wrong.
+    pub(super) fn square(&mut self, a: &mut [u64], count: u64) -> u64 {
+        self.write(constants(self.v), a);
+        let (second, left) = match self.v {
+            // SAFETY: there is such a memory only where the CPU has the features (`Ifma::new`).
+            3 => unsafe { squarings_3(&mut self.lines, count) },
+            // SAFETY: as above.
+            5 => unsafe { squarings_5(&mut self.lines, count) },
+            // SAFETY: as above.
+            8 => unsafe { squarings_8(&mut self.lines, count) },
+            // SAFETY: as above.
+            10 => unsafe { squarings_10(&mut self.lines, count) },
+            _ => unreachable!("`blocks` names no other class"),
+        };
+        self.read(a, constants(self.v) + usize::from(second) * workspace(self.v));
+        left
+    }
+
+    /// Multiplies `a` by `b`, and says whether the guesses were right; else `a` is as it was.
+    pub(super) fn multiply(&mut self, a: &mut [u64], b: &[u64]) -> bool {
+        self.write(constants(self.v), a);
+        self.write(constants(self.v) + second(self.v), b);
+        let right = match self.v {
+            // SAFETY: as in `square`.
+            3 => unsafe { product_3(&mut self.lines) },
+            // SAFETY: as above.
+            5 => unsafe { product_5(&mut self.lines) },
+            // SAFETY: as above.
+            8 => unsafe { product_8(&mut self.lines) },
+            // SAFETY: as above.
+            10 => unsafe { product_10(&mut self.lines) },
+            _ => unreachable!("`blocks` names no other class"),
+        };
+        if right {
+            self.read(a, constants(self.v) + workspace(self.v));
+        }
+        right
+    }
+}
+
+fn last_lane(last: u64, others: u64) -> Line {
+    let mut line = Line([others; 8]);
+    line.0[7] = last;
+    line
+}
+
+/// Digits of 52 bits of a number of 64-bit limbs, which is not longer.
+pub(super) fn to_digits(digits: &mut [u64], limbs: &[u64]) {
+    let limb = |i: usize| u128::from(limbs.get(i).copied().unwrap_or(0));
+    for (i, digit) in digits.iter_mut().enumerate() {
+        let at = 52 * i;
+        *digit = ((limb(at / 64) | limb(at / 64 + 1) << 64) >> (at % 64)) as u64 & DIGIT;
+    }
+}
+
+/// The number of those digits, in so many 64-bit limbs.
+pub(super) fn from_digits(digits: &[u64], limbs: usize) -> Vec<u64> {
+    let mut out = vec![0; limbs + 1];
+    for (i, &digit) in digits.iter().enumerate() {
+        debug_assert!(digit <= DIGIT, "a digit left the kernel unchecked");
+        let placed = u128::from(digit) << (52 * i % 64);
+        out[52 * i / 64] |= placed as u64;
+        out[(52 * i / 64 + 1).min(limbs)] |= (placed >> 64) as u64;
+    }
+    debug_assert_eq!(out[limbs], 0);
+    out.truncate(limbs);
+    out
+}
+
+/// The generated code with its registers: all of AVX-512, and those that are named.
+macro_rules! generated {
+    ($kind:literal, $v:literal, $($registers:tt)*) => {
+        asm!(
+            include_str!(concat!(env!("OUT_DIR"), "/ifma_", $kind, "_", $v, ".s")),
+            $($registers)*,
+            out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
+            out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
+            out("zmm8") _, out("zmm9") _, out("zmm10") _, out("zmm11") _,
+            out("zmm12") _, out("zmm13") _, out("zmm14") _, out("zmm15") _,
+            out("zmm16") _, out("zmm17") _, out("zmm18") _, out("zmm19") _,
+            out("zmm20") _, out("zmm21") _, out("zmm22") _, out("zmm23") _,
+            out("zmm24") _, out("zmm25") _, out("zmm26") _, out("zmm27") _,
+            out("zmm28") _, out("zmm29") _, out("zmm30") _, out("zmm31") _,
+            out("k1") _,
+            options(nostack, raw),
+        )
+    };
+}
+
+macro_rules! kernels {
+    ($squarings:ident, $product:ident, $v:literal) => {
+        /// Squares what is in the first workspace, `left` > 0 times or until a guess is wrong; returns
+        /// whether the result is in the second workspace, and how many times are left.
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+        fn $squarings(lines: &mut [Line], mut left: u64) -> (bool, u64) {
+            const CONSTANTS: usize = constants($v);
+            const WORKSPACE: usize = workspace($v);
+            assert!(lines.len() == CONSTANTS + 2 * WORKSPACE && left > 0);
+            let lines = lines.as_mut_ptr();
+            let first = lines.wrapping_add(CONSTANTS + WORKSPACE / 2);
+            let mut place = first;
+            // SAFETY: the text reads and writes the constants' lines at rdi and the workspaces' at
+            // rsi and rdx, which point to the middle of theirs, all in `lines` by the assertion; it
+            // ends, for rcx counts down; it changes the registers named and the flags.
+            unsafe {
+                generated!("squarings", $v,
+                    in("rdi") lines,
+                    inout("rsi") place,
+                    inout("rdx") first.wrapping_add(WORKSPACE) => _,
+                    inout("rcx") left)
+            }
+            (place != first, left)
+        }
+
+        /// Multiplies A and B of the first workspace into the second; says whether it counts.
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+        fn $product(lines: &mut [Line]) -> bool {
+            const CONSTANTS: usize = constants($v);
+            const WORKSPACE: usize = workspace($v);
+            assert!(lines.len() == CONSTANTS + 2 * WORKSPACE);
+            let lines = lines.as_mut_ptr();
+            let first = lines.wrapping_add(CONSTANTS + WORKSPACE / 2);
+            let beyond: u64;
+            // SAFETY: as above; there is no loop.
+            unsafe {
+                generated!("product", $v,
+                    in("rdi") lines,
+                    in("rsi") first,
+                    in("rdx") first.wrapping_add(WORKSPACE),
+                    out("rcx") beyond)
+            }
+            beyond == 0
+        }
+    };
+}
+
+kernels!(squarings_3, product_3, 3);
+kernels!(squarings_5, product_5, 5);
+kernels!(squarings_8, product_8, 8);
+kernels!(squarings_10, product_10, 10);
