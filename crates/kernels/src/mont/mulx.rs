@@ -121,7 +121,7 @@ impl Mulx {
     /// Fills the frame: ends of A, B and N, T, its middle, the zeros, the number of bytes, n0, count.
     fn frame(&mut self, count: u64) -> *mut u64 {
         let limbs = self.len();
-        assert!(limbs >= 16 && limbs % 8 == 0 && self.memory.len() == FRAME + 6 * limbs);
+        assert!(limbs >= 16 && limbs.is_multiple_of(8) && self.memory.len() == FRAME + 6 * limbs);
         let base = self.memory.as_mut_ptr();
         let at = |part: usize| base.wrapping_add(FRAME + part * limbs) as u64;
         let fields = [
