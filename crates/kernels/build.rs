@@ -15,9 +15,11 @@ mod mulx;
 mod orders;
 #[path = "build/squaring.rs"]
 mod squaring;
+#[path = "build/steps.rs"]
+mod steps;
 
-use squaring::Size;
 use std::path::Path;
+use steps::Size;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

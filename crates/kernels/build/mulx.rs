@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// The window; it moves by one register a row, and after eight rows it is where it began.
 const WINDOW: [&str; 8] = ["r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"];
 
-/// Fields of the frame at `rbp`, in bytes.
+/// Fields of the frame at `rbp`, in bytes: where numbers begin and end, and T's middle.
 const A: usize = 0;
 const A_END: usize = 8;
 const B: usize = 16;
@@ -22,13 +22,17 @@ const N_END: usize = 40;
 const T: usize = 48;
 const T_MIDDLE: usize = 56;
 const ZEROS: usize = 64;
+/// Bytes of a number; −N^−1 mod 2^128; how many squarings; a zero.
 const BYTES: usize = 72;
 const N0: usize = 80;
-const COUNT: usize = 88;
-/// Where [`Text::multiply_add_all`] ends; a carry that waits; the eight quotient limbs.
-const END: usize = 96;
-const CARRY: usize = 104;
-const QUOTIENT: usize = 112;
+const N1: usize = 88;
+const COUNT: usize = 96;
+const ZERO: usize = 104;
+/// Where [`Text::multiply_add_all`] ends; carries that wait; eight limbs of the quotient.
+const END: usize = 112;
+const CARRY: usize = 120;
+const FLAGS: usize = 128;
+const QUOTIENT: usize = 136;
 
 struct Text(String);
 
@@ -38,7 +42,6 @@ pub fn squarings() -> String {
     text.line("2:");
     text.zero_low_half();
     text.square();
-    text.double_and_add_squares();
     text.reduce();
     text.line(format_args!("dec qword ptr [rbp + {COUNT}]\njnz 2b"));
     text.end()
@@ -86,7 +89,7 @@ impl Text {
         }
         let top = w(8);
         self.line(format_args!("mulx {top}, rax, [{block} + 56]\nadcx {}, rax", w(7)));
-        self.line(format_args!("mov eax, 0\nadcx {top}, rax\nadox {top}, rax"));
+        self.line(format_args!("adcx {top}, [rbp + {ZERO}]\nadox {top}, [rbp + {ZERO}]"));
     }
 
     /// (T's block at rcx, window) = T's block + window + (block at rsi)·(block at rdi).
@@ -100,7 +103,7 @@ impl Text {
 
     /// The same for the blocks from rsi to END, from rcx on; at least one.
     fn multiply_add_all(&mut self) {
-        self.line(".p2align 5\n3:");
+        self.line(".p2align 6\n3:");
         self.multiply_add();
         self.line("add rsi, 64\nadd rcx, 64");
         self.line(format_args!("cmp rsi, [rbp + {END}]\njne 3b"));
@@ -145,9 +148,10 @@ impl Text {
         self.line(format_args!("cmp rdi, [rbp + {B_END}]\njne 5b"));
     }
 
-    /// T = the products of different limbs of A, once each.
+    /// T = A²: the products of different limbs once, doubled as soon as they are complete.
     fn square(&mut self) {
         self.set_end(A_END);
+        self.line(format_args!("mov word ptr [rbp + {FLAGS}], 0"));
         self.line(format_args!("mov rdi, [rbp + {A}]\nmov rcx, [rbp + {T}]\n5:"));
         self.load_window();
         for r in 0..8 {
@@ -162,27 +166,28 @@ impl Text {
         self.multiply_add_all();
         self.line("6:");
         self.store_window();
-        // T's block 2·i for A's block i.
-        self.line(format_args!("add rdi, 64\nmov rcx, rdi\nsub rcx, [rbp + {A}]\nadd rcx, rcx"));
-        self.line(format_args!("add rcx, [rbp + {T}]\ncmp rdi, [rbp + {A_END}]\njne 5b"));
+        // T's block 2·i for A's block i: complete now, and so is the next one.
+        self.line(format_args!("mov rcx, rdi\nsub rcx, [rbp + {A}]\nadd rcx, rcx"));
+        self.line(format_args!("add rcx, [rbp + {T}]"));
+        self.double_and_add_squares();
+        self.line(format_args!("add rdi, 64\nadd rcx, 128\ncmp rdi, [rbp + {A_END}]\njne 5b"));
     }
 
-    /// T = 2·T + the squares of A's limbs: one carry chain doubles, the other adds.
+    /// (Two blocks at rcx) = twice themselves, plus the squares of the limbs of the block at rdi: one
+    /// carry chain doubles, the other adds. Both go on where they were at the blocks before.
     fn double_and_add_squares(&mut self) {
-        self.line(format_args!("mov rsi, [rbp + {A}]\nmov rcx, [rbp + {T}]"));
-        self.line("xor edi, edi\nxor r8d, r8d\n4:");
         // 127 + 1 overflows a byte without a carry; −1 + 1 carries, and ADCX leaves the other flag.
-        self.line("add dil, 127\nmov rax, -1\nadcx rax, r8");
+        self.line(format_args!("movzx eax, byte ptr [rbp + {FLAGS}]"));
+        self.line(format_args!("movzx edx, byte ptr [rbp + {FLAGS} + 1]"));
+        self.line("add al, 127\nmov rbx, -1\nadcx rbx, rdx");
         for k in 0..8 {
-            self.line(format_args!("mov rdx, [rsi + {}]\nmulx rbx, rax, rdx", 8 * k));
-            for (at, square) in [(16 * k, "rax"), (16 * k + 8, "rbx")] {
-                let limb = if at % 16 == 0 { "r10" } else { "r11" };
+            self.line(format_args!("mov rdx, [rdi + {}]\nmulx rbx, rax, rdx", 8 * k));
+            for (at, limb, square) in [(16 * k, "r8", "rax"), (16 * k + 8, "r9", "rbx")] {
                 self.line(format_args!("mov {limb}, [rcx + {at}]\nadcx {limb}, {limb}"));
                 self.line(format_args!("adox {limb}, {square}\nmov [rcx + {at}], {limb}"));
             }
         }
-        self.line("setc r8b\nseto dil\nmovzx r8d, r8b");
-        self.line(format_args!("add rsi, 64\nadd rcx, 128\ncmp rsi, [rbp + {A_END}]\njne 4b"));
+        self.line(format_args!("seto [rbp + {FLAGS}]\nsetc [rbp + {FLAGS} + 1]"));
     }
 
     /// A = T/R mod N, below R.
@@ -191,10 +196,12 @@ impl Text {
         self.line(format_args!("mov qword ptr [rbp + {CARRY}], 0\nmov rcx, [rbp + {T}]\n5:"));
         self.load_window();
         self.line(format_args!("mov rsi, [rbp + {N}]"));
-        for r in 0..8 {
-            self.line(format_args!("mov rdx, {}\nimul rdx, [rbp + {N0}]", WINDOW[r]));
-            self.line(format_args!("mov [rbp + {}], rdx\nxor eax, eax", QUOTIENT + 8 * r));
-            self.row(r, "rsi", 0, None);
+        for r in (0..8).step_by(2) {
+            self.quotient(r);
+            for r in [r, r + 1] {
+                self.line(format_args!("mov rdx, [rbp + {}]\nxor eax, eax", QUOTIENT + 8 * r));
+                self.row(r, "rsi", 0, None);
+            }
         }
         self.line(format_args!("lea rdi, [rbp + {QUOTIENT}]\nadd rsi, 64\nadd rcx, 64"));
         self.multiply_add_all();
@@ -208,6 +215,19 @@ impl Text {
         self.line(format_args!("add rcx, 64\nsub rcx, [rbp + {BYTES}]"));
         self.line(format_args!("cmp rcx, [rbp + {T_MIDDLE}]\njne 5b"));
         self.subtract();
+    }
+
+    /// Two limbs of the quotient at once, which hides the wait for one from the other: the window's two
+    /// lowest limbs times −N^−1 mod 2^128.
+    fn quotient(&mut self, r: usize) {
+        let (w0, w1) = (WINDOW[r], WINDOW[r + 1]);
+        let (q0, q1) = (QUOTIENT + 8 * r, QUOTIENT + 8 * r + 8);
+        self.line(format_args!(
+            "mov rdx, {w0}\nmulx rbx, rax, [rbp + {N0}]\nmov [rbp + {q0}], rax"
+        ));
+        self.line(format_args!("imul rdx, [rbp + {N1}]\nadd rbx, rdx"));
+        self.line(format_args!("mov rdx, {w1}\nimul rdx, [rbp + {N0}]\nadd rdx, rbx"));
+        self.line(format_args!("mov [rbp + {q1}], rdx"));
     }
 
     /// A = T's upper half, minus N where that carried out.
