@@ -241,7 +241,7 @@ impl Writer {
                 let (digits, block) = (self.here(size.quotient() + i), self.constant(n + j));
                 let mut accumulators = live.take(column);
                 // Of the column below the last that vanishes, only what reaches the last's lane 7.
-                let all = i + j + 2 > size.l;
+                let all = i + j + 2 > size.m;
                 self.block(&mut accumulators, digits, block, |s, high| all || (s == 7 && high));
                 live.columns.insert(column, accumulators);
             }
@@ -260,8 +260,8 @@ impl Writer {
         let digits = self.here(size.part() + i);
         let block = self.constant(3 * size.v + j);
         let mut accumulators = live.take(column);
-        // The quotient is taken modulo 2^(416·l): its last column has no use for accumulator 8.
-        let last = i + j + 1 == size.l;
+        // The quotient is taken modulo 2^(416·m): its last column has no use for accumulator 8.
+        let last = i + j + 1 == size.m;
         self.block(&mut accumulators, digits, block, |s, high| !(last && s == 7 && high));
         live.columns.insert(column, accumulators);
     }
@@ -304,11 +304,11 @@ impl Writer {
     fn close_part(&mut self, live: &mut Live, i: usize) {
         let size = self.size;
         let column = live.columns[&Column::Folded(size.l + i)];
-        let below = live.take(Column::Folded(size.l + i - 1));
+        let below = (size.l + i).checked_sub(1);
+        let below = below.map_or(NONE, |below| live.take(Column::Folded(below)));
         let mut sum = self.close(&column, &below);
-        if i == 0 {
+        if let Some(low) = live.sums.remove(&Sum::Low) {
             // What Low carries out.
-            let low = live.sums.remove(&Sum::Low).expect("Low is closed before P");
             let carries = self.put(|d| Op::Carry(d, low));
             let carry = self.shift(None, Some(carries), 1);
             sum = self.add(sum, carry);
@@ -316,7 +316,7 @@ impl Writer {
         let to = self.here(size.part() + i);
         let before = live.sums.insert(Sum::Part, sum);
         self.digits(live, sum, before, Mask::Digits, to);
-        if i + 1 == size.l {
+        if i + 1 == size.m {
             live.sums.remove(&Sum::Part);
             let mut edge = NONE;
             edge[8] = below[8];
@@ -331,14 +331,14 @@ impl Writer {
         let to = self.here(self.size.quotient() + i);
         let before = live.sums.insert(Sum::Quotient, sum);
         self.digits(live, sum, before, Mask::Digits, to);
-        if i + 1 == self.size.l {
+        if i + 1 == self.size.m {
             live.sums.remove(&Sum::Quotient);
             live.take(Column::Quotient(i));
         }
     }
 
     fn vanish(&mut self, live: &mut Live) {
-        let last = 2 * self.size.l - 1;
+        let last = self.size.l + self.size.m - 1;
         let mut edge = NONE;
         edge[8] = live.take(Column::Folded(last - 1))[8];
         let column = live.columns[&Column::Folded(last)];
@@ -350,7 +350,7 @@ impl Writer {
 
     fn close_result(&mut self, live: &mut Live, i: usize) {
         let size = self.size;
-        let c = 2 * size.l + i;
+        let c = size.l + size.m + i;
         let column = live.columns.get(&Column::Folded(c)).copied().unwrap_or(NONE);
         let below = live.take(Column::Folded(c - 1));
         let mut sum = self.close(&column, &below);

@@ -1,6 +1,6 @@
 //! The steps of a squaring or product, the order they are written in, and where their data stands.
 
-/// One step of a squaring; [`Size`] explains the block counts v, l and h.
+/// One step of a squaring; [`Size`] explains the block counts v, l, h and m.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Step {
     /// `S`: A_i·A_j into column i + j of A², once where i < j. Of A·B: A_i·B_j.
@@ -54,13 +54,13 @@ impl Step {
 /// The size class of moduli of v blocks of 8 digits.
 ///
 /// One fold takes away the l lowest and the h highest blocks of the 2·v of A²; Montgomery's reduction
-/// takes another l. All is done in v blocks because v + l + l = 2·v − h, and the high fold does not
-/// reach over the low one because h ≤ l.
+/// takes m more, l + h + m = v. The folds reach no farther than q·N because l ≤ m and h ≤ m.
 #[derive(Clone, Copy)]
 pub struct Size {
     pub v: usize,
     pub l: usize,
     pub h: usize,
+    pub m: usize,
     /// Whether multipliers are broadcast by the multiplication itself (shorter code, more loads).
     pub words: bool,
     /// Whether this is A·B and not A².
@@ -68,9 +68,10 @@ pub struct Size {
 }
 
 impl Size {
+    /// The smallest class does without folds: it waits rather than works, and has one wait less so.
     pub fn new(v: usize, words: bool, product: bool) -> Self {
-        let l = v.div_ceil(3);
-        Size { v, l, h: v - 2 * l, words, product }
+        let (l, m) = if v == 3 { (0, v) } else { (v.div_ceil(3), v.div_ceil(3)) };
+        Size { v, l, h: v - l - m, m, words, product }
     }
 
     /// First line of Low, High, P, q, the two sums and B, in a workspace that begins with A.
@@ -84,10 +85,10 @@ impl Size {
         self.high() + self.h
     }
     pub fn quotient(&self) -> usize {
-        self.part() + self.l
+        self.part() + self.m
     }
     pub fn sums(&self) -> usize {
-        self.quotient() + self.l
+        self.quotient() + self.m
     }
     pub fn second(&self) -> usize {
         self.sums() + 2
@@ -97,9 +98,9 @@ impl Size {
         self.second() + self.v
     }
 
-    /// Lines of the constants: C, K, N (v each), N' (l), five masks, spilled registers.
+    /// Lines of the constants: C, K, N (v each), N' (m), five masks, spilled registers.
     pub fn masks(&self) -> usize {
-        3 * self.v + self.l
+        3 * self.v + self.m
     }
     pub fn spills(&self) -> usize {
         self.masks() + 5

@@ -1,5 +1,6 @@
 //! The memory that the generated code works on, and the calls of that code.
 
+use super::quotient_blocks;
 use core::arch::asm;
 
 /// A block of digits, or 64 bytes of whatever the kernel needs.
@@ -11,14 +12,14 @@ pub(super) const DIGIT: u64 = (1 << 52) - 1;
 /// Lines for spilled registers; the generator checks that they are enough.
 const SPILL_LINES: usize = 64;
 
-/// Lines of the constants: C, K, N (v each), N' (l), five masks, spilled registers.
+/// Lines of the constants: C, K, N (v each), N' (m), five masks, spilled registers.
 const fn constants(v: usize) -> usize {
-    3 * v + v.div_ceil(3) + 5 + SPILL_LINES
+    3 * v + quotient_blocks(v) + 5 + SPILL_LINES
 }
 
-/// The first line of B in a workspace: after A (v), Low (l), High (h), P (l), q (l), two sums.
+/// The first line of B in a workspace: after A (v), Low (l), High (h), P (m), q (m), two sums.
 const fn second(v: usize) -> usize {
-    2 * v + v.div_ceil(3) + 2
+    2 * v + quotient_blocks(v) + 2
 }
 
 const fn workspace(v: usize) -> usize {
@@ -36,7 +37,7 @@ impl Memory {
     /// The memory for numbers of v blocks; C, K, N and N' are still to be set.
     pub(super) fn new(v: usize) -> Self {
         let mut lines = vec![Line([0; 8]); constants(v) + 2 * workspace(v)];
-        let masks = 3 * v + v.div_ceil(3);
+        let masks = 3 * v + quotient_blocks(v);
         lines[masks] = Line([DIGIT; 8]);
         lines[masks + 1] = last_lane(u64::MAX, DIGIT);
         lines[masks + 2] = last_lane(DIGIT, u64::MAX);
