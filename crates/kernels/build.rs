@@ -28,8 +28,10 @@ fn main() {
     let write = |name: String, text: String| {
         std::fs::write(Path::new(&out).join(name), text).expect("the output directory is writable");
     };
-    write("mulx_squarings.s".into(), mulx::squarings());
-    write("mulx_product.s".into(), mulx::product());
+    for (tail, name) in [(false, ""), (true, "_tail")] {
+        write(format!("mulx_squarings{name}.s"), mulx::squarings(tail));
+        write(format!("mulx_product{name}.s"), mulx::product(tail));
+    }
     for (blocks, words, order) in orders::SQUARINGS {
         let size = Size::new(blocks, words, false);
         write(format!("ifma_squarings_{blocks}.s"), squaring::squarings(size, order));

@@ -36,23 +36,29 @@ const QUOTIENT: usize = 136;
 
 struct Text(String);
 
-/// Squares A, COUNT times.
-pub fn squarings() -> String {
+/// Squares A, COUNT times. With a tail, numbers have one limb more than whole blocks.
+pub fn squarings(tail: bool) -> String {
     let mut text = Text::begin();
     text.line("2:");
     text.zero_low_half();
     text.square();
-    text.reduce();
+    if tail {
+        text.square_tail();
+    }
+    text.reduce(tail);
     text.line(format_args!("dec qword ptr [rbp + {COUNT}]\njnz 2b"));
     text.end()
 }
 
 /// Multiplies A by B.
-pub fn product() -> String {
+pub fn product(tail: bool) -> String {
     let mut text = Text::begin();
     text.zero_low_half();
     text.multiply();
-    text.reduce();
+    if tail {
+        text.multiply_tail();
+    }
+    text.reduce(tail);
     text.end()
 }
 
@@ -190,8 +196,8 @@ impl Text {
         self.line(format_args!("seto [rbp + {FLAGS}]\nsetc [rbp + {FLAGS} + 1]"));
     }
 
-    /// A = T/R mod N, below R.
-    fn reduce(&mut self) {
+    /// A = T/R mod N, below R; with a tail, below 2·N.
+    fn reduce(&mut self, tail: bool) {
         self.set_end(N_END);
         self.line(format_args!("mov qword ptr [rbp + {CARRY}], 0\nmov rcx, [rbp + {T}]\n5:"));
         self.load_window();
@@ -205,16 +211,99 @@ impl Text {
         }
         self.line(format_args!("lea rdi, [rbp + {QUOTIENT}]\nadd rsi, 64\nadd rcx, 64"));
         self.multiply_add_all();
-        // The window and what the block before carried out go to the block that begins here.
-        self.line(format_args!("mov rax, [rbp + {CARRY}]\nadd rax, -1"));
-        for (k, limb) in WINDOW.iter().enumerate() {
-            self.line(format_args!("adc {limb}, [rcx + {}]", 8 * k));
+        self.add_window(tail);
+        if tail {
+            self.line(format_args!("mov rax, [rbp + {N_END}]\nmov rdx, [rax]"));
+            self.line("mov rsi, rdi\nxor r8d, r8d");
+            self.add_multiple_of_block();
+            self.line(format_args!("add [rbp + {CARRY}], r8"));
         }
-        self.line(format_args!("setc al\nmovzx eax, al\nmov [rbp + {CARRY}], rax"));
-        self.store_window();
         self.line(format_args!("add rcx, 64\nsub rcx, [rbp + {BYTES}]"));
         self.line(format_args!("cmp rcx, [rbp + {T_MIDDLE}]\njne 5b"));
-        self.subtract();
+        if tail {
+            self.reduce_last_limb();
+        } else {
+            self.subtract();
+        }
+    }
+
+    /// T's block at rcx += the window + what the block below carried out: a bit, or a limb with a tail.
+    fn add_window(&mut self, tail: bool) {
+        if tail {
+            self.line("xor eax, eax");
+            for (k, limb) in WINDOW.iter().enumerate() {
+                let carry = if k == 0 { format!("[rbp + {CARRY}]") } else { "rax".into() };
+                self.line(format_args!("adox {limb}, {carry}\nadcx {limb}, [rcx + {}]", 8 * k));
+            }
+            self.line(format_args!("adcx rax, [rbp + {ZERO}]\nadox rax, [rbp + {ZERO}]"));
+        } else {
+            // −1 + 1 carries.
+            self.line(format_args!("mov rax, [rbp + {CARRY}]\nadd rax, -1"));
+            for (k, limb) in WINDOW.iter().enumerate() {
+                self.line(format_args!("adc {limb}, [rcx + {}]", 8 * k));
+            }
+            self.line("setc al\nmovzx eax, al");
+        }
+        self.line(format_args!("mov [rbp + {CARRY}], rax"));
+        self.store_window();
+    }
+
+    /// (r8, block at rcx) = block at rcx + r8 + rdx·(block at rsi).
+    fn add_multiple_of_block(&mut self) {
+        self.line("xor eax, eax");
+        for k in 0..8 {
+            let high = ["r9", "r10"][k % 2];
+            let below = if k == 0 { "r8" } else { ["r10", "r9"][k % 2] };
+            self.line(format_args!("mulx {high}, rax, [rsi + {}]\nadcx rax, {below}", 8 * k));
+            self.line(format_args!("adox rax, [rcx + {}]\nmov [rcx + {}], rax", 8 * k, 8 * k));
+        }
+        self.line(format_args!("mov r8, r10\nadcx r8, [rbp + {ZERO}]\nadox r8, [rbp + {ZERO}]"));
+    }
+
+    /// (r8, limbs from rcx on) += rdx·(limbs from rsi to END); rsi and rcx go along.
+    fn add_multiple(&mut self) {
+        self.line("xor r8d, r8d\n4:");
+        self.add_multiple_of_block();
+        self.line("add rsi, 64\nadd rcx, 64");
+        self.line(format_args!("cmp rsi, [rbp + {END}]\njne 4b"));
+    }
+
+    /// T += 2·a·(A's blocks) + a², where a is A's tail, less than half of 2^64.
+    fn square_tail(&mut self) {
+        self.line(format_args!("mov rax, [rbp + {A_END}]\nmov rdx, [rax]\nmulx r11, r12, rdx"));
+        self.line(format_args!("add rdx, rdx\nmov rsi, [rbp + {A}]\nmov rcx, [rbp + {T_MIDDLE}]"));
+        self.add_multiple();
+        self.line("add r12, r8\nadc r11, 0\nmov [rcx], r12\nmov [rcx + 8], r11");
+    }
+
+    /// T += a·(B's blocks) + b·(A's blocks) + a·b, where a and b are the tails.
+    fn multiply_tail(&mut self) {
+        self.set_end(B_END);
+        self.line(format_args!("mov rax, [rbp + {A_END}]\nmov rdx, [rax]\nmov rsi, [rbp + {B}]"));
+        self.line(format_args!("mov rcx, [rbp + {T_MIDDLE}]"));
+        self.add_multiple();
+        self.line("mulx r11, r12, [rsi]\nadd r12, r8\nadc r11, 0\nmov rdx, [rsi]");
+        self.set_end(A_END);
+        self.line(format_args!("mov rsi, [rbp + {A}]\nmov rcx, [rbp + {T_MIDDLE}]"));
+        self.add_multiple();
+        self.line("add r12, r8\nadc r11, 0\nmov [rcx], r12\nmov [rcx + 8], r11");
+    }
+
+    /// The quotient's last limb, after whole blocks; A = T without its lower half and this limb.
+    fn reduce_last_limb(&mut self) {
+        self.line(format_args!("mov rdx, [rcx]\nimul rdx, [rbp + {N0}]\nmov rsi, [rbp + {N}]"));
+        self.add_multiple();
+        self.line("mulx r10, r9, [rsi]\nadd r9, r8\nadc r10, 0");
+        self.line(format_args!("add r9, [rbp + {CARRY}]\nadc r10, 0"));
+        self.line("add r9, [rcx]\nadc r10, [rcx + 8]\nmov [rcx], r9\nmov [rcx + 8], r10");
+        self.line(format_args!(
+            "mov rsi, [rbp + {T_MIDDLE}]\nadd rsi, 8\nmov rdi, [rbp + {A}]\n4:"
+        ));
+        for k in (0..64).step_by(8) {
+            self.line(format_args!("mov rax, [rsi + {k}]\nmov [rdi + {k}], rax"));
+        }
+        self.line(format_args!("add rsi, 64\nadd rdi, 64\ncmp rdi, [rbp + {A_END}]\njne 4b"));
+        self.line("mov rax, [rsi]\nmov [rdi], rax");
     }
 
     /// Two limbs of the quotient at once, which hides the wait for one from the other: the window's two
@@ -232,7 +321,7 @@ impl Text {
 
     /// A = T's upper half, minus N where that carried out.
     fn subtract(&mut self) {
-        self.line(format_args!("test rax, rax\nmov rsi, [rbp + {ZEROS}]"));
+        self.line(format_args!("cmp qword ptr [rbp + {CARRY}], 0\nmov rsi, [rbp + {ZEROS}]"));
         self.line(format_args!("cmovnz rsi, [rbp + {N}]\nmov rdi, [rbp + {A}]"));
         self.line(format_args!("mov rbx, [rbp + {BYTES}]\nshr rbx, 6\nxor eax, eax\n4:"));
         for k in (0..64).step_by(8) {
