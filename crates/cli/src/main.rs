@@ -5,6 +5,7 @@
 
 mod bench;
 mod context;
+mod demo;
 mod failure;
 mod io;
 mod manual;
@@ -68,6 +69,8 @@ enum Noun {
     Node(node::Command),
     /// Measure what each job costs on this machine
     Bench(bench::Command),
+    /// Do all four jobs on real input, and write a report
+    Demo(demo::Command),
     /// Print a shell's completion script
     Completions(manual::Completions),
     /// Write the manual pages
@@ -114,6 +117,7 @@ fn run(cli: Cli) -> Outcome {
         Noun::Tss(command) => tss::run(context, command),
         Noun::Node(command) => node::run(context, command),
         Noun::Bench(command) => bench::run(context, command),
+        Noun::Demo(command) => demo::run(context, &command),
         Noun::Completions(command) => manual::completions(&command),
         Noun::Man(command) => manual::man(&command),
     }

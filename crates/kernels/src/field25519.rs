@@ -317,7 +317,7 @@ impl Zeroize for Fe {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Small, large and non-canonical encodings, and a pseudo-random run.

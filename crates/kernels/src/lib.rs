@@ -8,5 +8,18 @@
 pub mod bitmatrix;
 pub mod cpu;
 pub mod edwards25519;
+pub mod edwards25519x2;
+#[cfg(target_arch = "x86_64")]
+pub mod edwards25519x8;
 pub mod field25519;
+#[cfg(target_arch = "x86_64")]
+mod field25519x8;
+pub mod keccak;
+pub mod lanes8;
 pub mod mont;
+#[cfg(target_arch = "x86_64")]
+pub mod secp256k1x8;
+pub mod sha256;
+pub mod sha512;
+#[cfg(target_arch = "x86_64")]
+pub mod sha512x8;

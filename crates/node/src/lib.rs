@@ -1,1 +1,36 @@
-//! The Tetralith node: signing ceremonies over libp2p with an HTTP API.
+//! The signing node: nodes that hold shares of a key make signatures together over libp2p.
+//!
+//! A node is a folder ([`folder::Folder`]) with a configuration ([`config::Config`]) that names the
+//! only peers it talks to. Everything that nodes say to each other is signed by its sender. A
+//! ceremony is proposed by any node that its own HTTP API asks, and ends with a result or with
+//! stored blame ([`log`]). The protocols come from outside through [`engine::Engine`].
+//!
+//! What is secret: the identity's seed, the storage key and the shares, all in sealed files
+//! ([`folder`]); the API token; and the engine's direct messages, which only the encrypted
+//! connection to their recipient carries.
+//!
+//! ```
+//! let text = "name = \"a\"\nlisten = \"/ip4/127.0.0.1/tcp/7100\"\napi = \"127.0.0.1:7200\"\n";
+//! let config = tetralith_node::config::Config::from_toml(text)?;
+//! assert_eq!(config.timeouts.join().as_secs(), 3);
+//! # Ok::<(), tetralith_node::Error>(())
+//! ```
+
+mod api;
+mod ceremony;
+mod codec;
+pub mod config;
+pub mod engine;
+mod error;
+pub mod folder;
+mod identity;
+pub mod log;
+mod metrics;
+mod node;
+mod shares;
+mod transport;
+mod wire;
+
+pub use error::Error;
+pub use identity::Identity;
+pub use node::Node;

@@ -1,0 +1,238 @@
+//! The HTTP API on loopback: JSON in, JSON out, a bearer token for everything that changes something.
+//!
+//! Every failure is `{"ok":false,"code":…,"message":…,"hint":…}`, with a stable code; the routes are
+//! described in `docs/node.md`.
+
+mod answers;
+mod requests;
+
+use crate::ceremony::{Refusal, Request, Shared};
+use crate::error::Error;
+use crate::log::CeremonyRecord;
+use crate::shares::KeyId;
+use answers::Failure;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request as HttpRequest, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::Instant;
+use subtle::ConstantTimeEq;
+use tokio::sync::watch;
+
+/// The longest request, in bytes.
+const MAX_BODY: usize = 1 << 20;
+/// Ceremonies that are listed at once.
+const MOST_LISTED: u32 = 1000;
+
+/// What the routes share.
+#[derive(Clone)]
+struct Api {
+    shared: Arc<Shared>,
+    token_hash: [u8; 32],
+    started: Instant,
+}
+
+type Answer = Result<Json<Value>, Failure>;
+type Body = Result<Bytes, BytesRejection>;
+
+/// Serves until `stop` turns true.
+pub(crate) fn serve(
+    shared: Arc<Shared>,
+    listener: tokio::net::TcpListener,
+    token: &str,
+    mut stop: watch::Receiver<bool>,
+) -> impl Future<Output = ()> + use<> {
+    let token_hash = Sha256::digest(token.as_bytes()).into();
+    let api = Api { shared, token_hash, started: Instant::now() };
+    let router = router(api);
+    async move {
+        let stopped = async move { drop(stop.wait_for(|stop| *stop).await) };
+        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopped).await {
+            tracing::error!(event = "api_failed", %error);
+        }
+    }
+}
+
+fn router(api: Api) -> Router {
+    let changing = Router::new()
+        .route("/v1/keygen", post(keygen))
+        .route("/v1/sign", post(sign))
+        .route("/v1/approvals", post(approve))
+        .layer(from_fn_with_state(api.clone(), authorize));
+    Router::new()
+        .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .route("/v1/status", get(status))
+        .route("/v1/keys", get(keys))
+        .route("/v1/keys/{id}", get(key))
+        .route("/v1/ceremonies", get(ceremonies))
+        .route("/v1/ceremonies/{id}", get(ceremony))
+        .merge(changing)
+        .fallback(|| async { Failure::not_found("route.unknown", "there is no such route") })
+        .method_not_allowed_fallback(|| async {
+            Failure::new(StatusCode::METHOD_NOT_ALLOWED, "route.method", "another method is needed")
+        })
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(api)
+}
+
+/// Lets through who shows the token.
+async fn authorize(State(api): State<Api>, request: HttpRequest, next: Next) -> Response {
+    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    let token = given.and_then(|value| value.strip_prefix(b"Bearer ")).unwrap_or_default();
+    let hash: [u8; 32] = Sha256::digest(token).into();
+    if bool::from(hash.ct_eq(&api.token_hash)) {
+        return next.run(request).await;
+    }
+    Failure::new(StatusCode::UNAUTHORIZED, "api.token", "the bearer token is missing or wrong")
+        .hint("send the token of the node's api.token file: Authorization: Bearer TOKEN")
+        .into_response()
+}
+
+async fn keygen(State(api): State<Api>, body: Body) -> Answer {
+    let request = requests::keygen(&api.shared, &body?)?;
+    let record = api.fulfil(request).await?;
+    let id = record.key.as_deref().and_then(KeyId::from_hex);
+    let mut answer = api.key_value(&id.ok_or(Error::Stopping)?).await?;
+    answer["ceremony"] = json!(record.id);
+    Ok(Json(answer))
+}
+
+async fn sign(State(api): State<Api>, body: Body) -> Answer {
+    let request = requests::sign(&api.shared, &body?)?;
+    let record = api.fulfil(request).await?;
+    Ok(Json(json!({
+        "ok": true,
+        "key": record.key,
+        "digest": record.digest,
+        "signature": record.result,
+        "signers": answers::parties(&api.shared, &record.participants),
+        "ceremony": record.id,
+    })))
+}
+
+async fn approve(State(api): State<Api>, body: Body) -> Answer {
+    let (key, digest) = requests::approval(&api.shared, &body?)?;
+    api.shared.blocking(move |shared| shared.log.approve(&key, &digest)).await??;
+    Ok(Json(json!({ "ok": true, "key": key, "digest": hex::encode(digest) })))
+}
+
+async fn keys(State(api): State<Api>) -> Answer {
+    let mut keys = Vec::new();
+    for key in api.shared.shares.keys() {
+        let mut value = api.key_value(&key.id).await?;
+        value.as_object_mut().map(|object| object.remove("ok"));
+        keys.push(value);
+    }
+    Ok(Json(json!({ "ok": true, "keys": keys })))
+}
+
+async fn key(State(api): State<Api>, Path(id): Path<String>) -> Answer {
+    let id = requests::known_key(&api.shared, &id)?.id;
+    Ok(Json(api.key_value(&id).await?))
+}
+
+async fn ceremonies(State(api): State<Api>, RawQuery(query): RawQuery) -> Answer {
+    let most = requests::limit(query.as_deref().unwrap_or_default(), MOST_LISTED)?;
+    let latest = api.shared.blocking(move |shared| shared.log.latest(most)).await??;
+    let list: Vec<_> = latest.iter().map(|r| answers::ceremony(&api.shared, r)).collect();
+    Ok(Json(json!({ "ok": true, "ceremonies": list })))
+}
+
+async fn ceremony(State(api): State<Api>, Path(id): Path<String>) -> Answer {
+    let found = api.shared.blocking(move |shared| shared.log.ceremony(&id)).await??;
+    let unknown = || Failure::not_found("ceremony.unknown", "no such ceremony is in the log");
+    let mut value = answers::ceremony(&api.shared, &found.ok_or_else(unknown)?);
+    value["ok"] = json!(true);
+    Ok(Json(value))
+}
+
+async fn status(State(api): State<Api>) -> Answer {
+    let shared = &api.shared;
+    let connected = shared.transport.connected();
+    let peers: Vec<_> = shared
+        .config
+        .peers
+        .iter()
+        .map(|peer| {
+            json!({
+                "name": peer.name,
+                "id": peer.id.to_string(),
+                "address": peer.address.to_string(),
+                "connected": connected.contains(&peer.id),
+            })
+        })
+        .collect();
+    Ok(Json(json!({
+        "ok": true,
+        "name": shared.config.name,
+        "id": shared.me().to_string(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "scheme": shared.engine.scheme(),
+        "uptime_s": api.started.elapsed().as_secs(),
+        "keys": shared.shares.keys().len(),
+        "ceremonies_running": shared.mailboxes.running(),
+        "peers": peers,
+    })))
+}
+
+/// Ready: every key has a quorum of connected parties; without a key, all peers are connected.
+async fn ready(State(api): State<Api>) -> Answer {
+    let shared = &api.shared;
+    let connected = shared.transport.connected();
+    let there = |id: &&libp2p::PeerId| **id == shared.me() || connected.contains(*id);
+    let keys = shared.shares.keys();
+    let short = keys
+        .iter()
+        .find(|key| key.parties.iter().filter(there).count() < usize::from(key.threshold));
+    let reason = match short {
+        Some(key) => format!("key {} has no quorum of connected nodes", key.id),
+        None if keys.is_empty() && connected.len() < shared.config.peers.len() => {
+            format!("{} of {} peers are connected", connected.len(), shared.config.peers.len())
+        }
+        None => return Ok(Json(json!({ "ok": true }))),
+    };
+    let failure = Failure::new(StatusCode::SERVICE_UNAVAILABLE, "peers.quorum", reason);
+    Err(failure.hint("GET /v1/status names the peers that are not connected"))
+}
+
+async fn metrics(State(api): State<Api>) -> Response {
+    let shared = &api.shared;
+    let (peers, keys) = (shared.transport.connected().len(), shared.shares.keys().len());
+    let text = shared.metrics.to_text(peers, shared.mailboxes.running(), keys);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+}
+
+impl Api {
+    /// Holds the ceremonies of a request in a task of its own: a client that goes away stops nothing.
+    async fn fulfil(&self, request: Request) -> Result<CeremonyRecord, Failure> {
+        let task = tokio::spawn(self.shared.clone().fulfil(request));
+        let end = task.await.map_err(|_| Refusal::Internal(Error::Stopping));
+        end.and_then(|end| end).map_err(|refusal| Failure::refused(&self.shared, refusal))
+    }
+
+    async fn key_value(&self, id: &KeyId) -> Result<Value, Failure> {
+        let unknown = || Failure::not_found("key.unknown", format!("no share of key {id} is here"));
+        let key = self.shared.shares.key(id).ok_or_else(unknown)?;
+        let id = *id;
+        let confirmed = self.shared.blocking(move |shared| shared.log.is_confirmed(&id)).await??;
+        let parties: Vec<_> = key.parties.iter().map(libp2p::PeerId::to_string).collect();
+        Ok(json!({
+            "ok": true,
+            "key": key.id,
+            "scheme": key.scheme,
+            "public_key": hex::encode(&key.public_key),
+            "threshold": key.threshold,
+            "parties": answers::parties(&self.shared, &parties),
+            "confirmed": confirmed,
+        }))
+    }
+}

@@ -1,0 +1,109 @@
+//! What the API answers: failures with stable codes, ceremonies with the names of nodes.
+
+use crate::ceremony::{Refusal, Shared};
+use crate::error::Error;
+use crate::log::CeremonyRecord;
+use axum::Json;
+use axum::extract::rejection::BytesRejection;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// A failure with its HTTP status.
+#[derive(Debug)]
+pub(super) struct Failure {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    ceremony: Option<Value>,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl ToString) -> Self {
+        Failure { status, code, message: message.to_string(), hint: None, ceremony: None }
+    }
+
+    /// A request that no node can meet.
+    pub(super) fn invalid(code: &'static str, message: impl ToString) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// Something that is not here.
+    pub(super) fn not_found(code: &'static str, message: impl ToString) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, message)
+    }
+
+    /// Says what to do next.
+    pub(super) fn hint(mut self, hint: impl ToString) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// A ceremony that was not held, or had no result.
+    pub(super) fn refused(shared: &Shared, refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Invalid(reason) => Self::invalid("request.invalid", reason),
+            Refusal::Busy(reason) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "node.busy", reason).hint("try again")
+            }
+            Refusal::Failed(record) => {
+                let message = record.reason.clone().unwrap_or_default();
+                let mut failure = Self::new(StatusCode::BAD_GATEWAY, "ceremony.failed", message);
+                failure.ceremony = Some(ceremony(shared, &record));
+                failure.hint(format!("GET /v1/ceremonies/{} says who is blamed", record.id))
+            }
+            Refusal::Internal(error) => error.into(),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Stopping => Self::new(StatusCode::SERVICE_UNAVAILABLE, "node.stopping", error),
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "node.internal", error),
+        }
+    }
+}
+
+impl From<BytesRejection> for Failure {
+    fn from(rejection: BytesRejection) -> Self {
+        Self::new(rejection.status(), "request.body", rejection.body_text())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut body = json!({
+            "ok": false, "code": self.code, "message": self.message, "hint": self.hint,
+        });
+        if let Some(ceremony) = self.ceremony {
+            body["ceremony"] = ceremony;
+        }
+        (self.status, Json(body)).into_response()
+    }
+}
+
+/// Nodes by identity and name.
+pub(super) fn parties(shared: &Shared, ids: &[String]) -> Value {
+    ids.iter().map(|id| json!({ "name": name(shared, id), "id": id })).collect()
+}
+
+/// A ceremony as it is in the log, with names beside the identities.
+pub(super) fn ceremony(shared: &Shared, record: &CeremonyRecord) -> Value {
+    let mut value = serde_json::to_value(record).unwrap_or_default();
+    value["participants"] = parties(shared, &record.participants);
+    value["proposer"] = json!({ "name": name(shared, &record.proposer), "id": record.proposer });
+    for blame in value["blames"].as_array_mut().into_iter().flatten() {
+        for field in ["peer", "reporter"] {
+            let id = blame[field].as_str().unwrap_or_default().to_owned();
+            blame[field] = json!({ "name": name(shared, &id), "id": id });
+        }
+    }
+    value
+}
+
+fn name(shared: &Shared, id: &str) -> String {
+    id.parse().map_or_else(|_| id.to_owned(), |id| shared.name(&id))
+}

@@ -1,0 +1,314 @@
+//! What the participants of a ceremony have agreed to, shown by their signed joins.
+
+use crate::identity::{domain_hash, sorted};
+use crate::shares::Key;
+use crate::wire::{Body, CeremonyId, Envelope, Job, Join, Proposal, Start, peer};
+use libp2p::PeerId;
+use std::sync::Arc;
+use tetralith_tss::engine::{PartyId, SessionId, Threshold};
+
+const SESSION: &str = "tetralith/node/session/1";
+const ORDER: &str = "tetralith/node/order/1";
+
+/// A proposal as one node received or made it, checked in itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposed {
+    pub(crate) id: CeremonyId,
+    pub(crate) job: Job,
+    pub(crate) proposer: PeerId,
+    /// Sorted by identity.
+    pub(crate) candidates: Vec<PeerId>,
+    /// SHA-256 of the proposal's payload.
+    pub(crate) hash: [u8; 32],
+    /// The key that is to sign.
+    pub(crate) key: Option<Arc<Key>>,
+}
+
+/// Who takes part in which session.
+#[derive(Clone, Debug)]
+pub(crate) struct Agreement {
+    pub(crate) proposed: Proposed,
+    /// The participants, in the order of their numbers.
+    pub(crate) roster: Vec<(PeerId, PartyId)>,
+    pub(crate) session: SessionId,
+}
+
+impl Proposed {
+    /// Checks what `envelope` proposes; `key` looks up a key of this node.
+    pub(crate) fn check(
+        envelope: &Envelope,
+        proposal: &Proposal,
+        me: PeerId,
+        knows: impl Fn(&PeerId) -> bool,
+        key: impl Fn([u8; 16]) -> Option<Arc<Key>>,
+    ) -> Result<Self, String> {
+        let candidates: Vec<PeerId> = proposal
+            .candidates
+            .iter()
+            .map(|bytes| peer(bytes).map_err(|error| error.to_string()))
+            .collect::<Result<_, _>>()?;
+        if candidates != sorted(candidates.clone()) {
+            return Err("the candidates are not sorted, or one is named twice".into());
+        }
+        if !candidates.contains(&me) || !candidates.contains(&envelope.from) {
+            return Err("the proposer or this node is not among the candidates".into());
+        }
+        if let Some(stranger) = candidates.iter().find(|id| **id != me && !knows(id)) {
+            return Err(format!("{stranger} is not a peer of this node"));
+        }
+        let key = match &proposal.job {
+            Job::Keygen { threshold } => {
+                threshold_of(*threshold, candidates.len())?;
+                None
+            }
+            Job::Sign { key: id, .. } => {
+                let key = key((*id).into()).ok_or("this node has no share of the key")?;
+                if let Some(other) = candidates.iter().find(|id| !key.parties.contains(id)) {
+                    return Err(format!("{other} has no share of the key"));
+                }
+                if candidates.len() < usize::from(key.threshold) {
+                    return Err("fewer candidates than the key needs".into());
+                }
+                Some(key)
+            }
+        };
+        Ok(Proposed {
+            id: envelope.ceremony,
+            job: proposal.job.clone(),
+            proposer: envelope.from,
+            candidates,
+            hash: envelope.receipt.payload_hash,
+            key,
+        })
+    }
+
+    /// How many participants there will be.
+    pub(crate) fn needed(&self) -> usize {
+        super::needed(&self.job, self.candidates.len(), self.key.as_deref())
+    }
+
+    /// The candidates in the order in which they are preferred: the proposer, who is there, and
+    /// then by hash, so that over many ceremonies everybody works equally often.
+    pub(crate) fn order(&self, was_absent: impl Fn(&PeerId) -> bool) -> Vec<PeerId> {
+        let mut order = self.candidates.clone();
+        order.sort_by_cached_key(|id| {
+            let rank = domain_hash(ORDER, &[&self.id.0, &id.to_bytes()]);
+            (*id != self.proposer, was_absent(id), rank)
+        });
+        order
+    }
+
+    /// The number of a party: its position among the key's parties, or the candidates of a new key.
+    fn party(&self, id: &PeerId) -> Option<PartyId> {
+        let parties = self.key.as_ref().map_or(&self.candidates, |key| &key.parties);
+        let index = parties.iter().position(|party| party == id)? + 1;
+        PartyId::new(u8::try_from(index).ok()?).ok()
+    }
+}
+
+/// Checks a threshold against the number of parties.
+pub(crate) fn threshold_of(threshold: u8, parties: usize) -> Result<Threshold, String> {
+    let parties = u8::try_from(parties).map_err(|_| "more than 255 parties".to_owned())?;
+    Threshold::new(threshold, parties).map_err(|error| error.to_string())
+}
+
+impl Agreement {
+    /// Checks the joins that the proposer named; `None` if `me` is not among them.
+    ///
+    /// `nonce` is what this node joined with.
+    pub(crate) fn check(
+        proposed: Proposed,
+        start: &Start,
+        me: PeerId,
+        nonce: &[u8; 32],
+    ) -> Result<Option<Self>, String> {
+        let joins: Vec<_> = start.joins.iter().map(|bytes| Envelope::open(bytes)).collect();
+        let joins = joins.into_iter().collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
+        let mut roster = Vec::with_capacity(joins.len());
+        for join in &joins {
+            let Body::Join(Join::Accept { nonce: given, proposal }) = &join.body else {
+                return Err(format!("{} did not join", join.from));
+            };
+            if join.ceremony != proposed.id || join.to != Some(proposed.proposer) {
+                return Err(format!("the join of {} is for another ceremony", join.from));
+            }
+            if <[u8; 32]>::from(*proposal) != proposed.hash {
+                return Err(format!("{} was sent another proposal", join.from));
+            }
+            if join.from == me && <[u8; 32]>::from(*given) != *nonce {
+                return Err("names a join that this node did not send now".into());
+            }
+            let party =
+                proposed.candidates.contains(&join.from).then(|| proposed.party(&join.from));
+            let party = party.flatten().ok_or_else(|| format!("{} was not asked", join.from))?;
+            roster.push((join.from, party));
+        }
+        if !roster.is_sorted_by(|a, b| a.1 < b.1) {
+            return Err("the joins are not in order, or one is named twice".into());
+        }
+        if roster.len() != proposed.needed() {
+            return Err(format!("{} participants, {} are needed", roster.len(), proposed.needed()));
+        }
+        if !roster.iter().any(|(id, _)| *id == me) {
+            return Ok(None);
+        }
+        let mut parts: Vec<&[u8]> = vec![&proposed.id.0, &proposed.hash];
+        parts.extend(start.joins.iter().map(|join| join.as_slice()));
+        let session = SessionId(domain_hash(SESSION, &parts));
+        Ok(Some(Agreement { proposed, roster, session }))
+    }
+
+    /// The participants' identities.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = PeerId> {
+        self.roster.iter().map(|(id, _)| *id)
+    }
+
+    /// The number of a participant.
+    pub(crate) fn party(&self, id: &PeerId) -> Option<PartyId> {
+        self.roster.iter().find(|(peer, _)| peer == id).map(|(_, party)| *party)
+    }
+
+    /// The participant with a number.
+    pub(crate) fn peer(&self, party: PartyId) -> Option<PeerId> {
+        self.roster.iter().find(|(_, number)| *number == party).map(|(id, _)| *id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+
+    /// Four nodes, the first of which proposes that three sign.
+    struct Case {
+        nodes: Vec<Identity>,
+        key: Arc<Key>,
+        proposal: Envelope,
+    }
+
+    fn case() -> Case {
+        let mut nodes: Vec<_> = (1..=4).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+        nodes.sort_by_key(|node| node.id().to_bytes());
+        let parties: Vec<_> = nodes.iter().map(Identity::id).collect();
+        let id = crate::shares::KeyId([7; 16]);
+        let (scheme, public_key) = ("test".into(), vec![]);
+        let key = Arc::new(Key { id, scheme, public_key, threshold: 3, parties: parties.clone() });
+        let job = Job::Sign { key: [7; 16].into(), digest: [1; 32].into() };
+        let candidates = parties.iter().map(|id| id.to_bytes().into()).collect();
+        let body = Body::Propose(Proposal { job, candidates });
+        let bytes = Envelope::seal(&nodes[0], CeremonyId([9; 32]), None, 0, &body);
+        Case { nodes, key, proposal: Envelope::open(&bytes).unwrap() }
+    }
+
+    impl Case {
+        fn proposed(&self, edit: impl FnOnce(&mut Proposal)) -> Result<Proposed, String> {
+            let Body::Propose(mut proposal) = self.proposal.body.clone() else { unreachable!() };
+            edit(&mut proposal);
+            let me = self.nodes[1].id();
+            let knows = |id: &PeerId| self.nodes.iter().any(|node| node.id() == *id);
+            let key = |id: [u8; 16]| (id == [7; 16]).then(|| self.key.clone());
+            Proposed::check(&self.proposal, &proposal, me, knows, key)
+        }
+
+        fn join(&self, node: usize) -> Vec<u8> {
+            let hash = self.proposal.receipt.payload_hash;
+            let join = Join::Accept { nonce: [node as u8; 32].into(), proposal: hash.into() };
+            self.sealed_join(node, self.proposal.ceremony, join)
+        }
+
+        fn sealed_join(&self, node: usize, id: CeremonyId, join: Join) -> Vec<u8> {
+            let to = Some(self.nodes[0].id());
+            Envelope::seal(&self.nodes[node], id, to, 0, &Body::Join(join))
+        }
+
+        fn agree(&self, me: usize, joins: Vec<Vec<u8>>) -> Result<Option<Agreement>, String> {
+            let proposed = self.proposed(|_| ()).unwrap();
+            let start = Start { joins: joins.into_iter().map(Into::into).collect() };
+            Agreement::check(proposed, &start, self.nodes[me].id(), &[me as u8; 32])
+        }
+    }
+
+    #[test]
+    fn participants_find_the_same_session() {
+        let case = case();
+        let joins = || vec![case.join(0), case.join(1), case.join(3)];
+        let one = case.agree(1, joins()).unwrap().unwrap();
+        let other = case.agree(3, joins()).unwrap().unwrap();
+        assert_eq!(one.session, other.session);
+        assert_eq!(one.roster.iter().map(|(_, p)| p.get()).collect::<Vec<_>>(), [1, 2, 4]);
+        assert!(case.agree(2, joins()).unwrap().is_none(), "released");
+        let others = vec![case.join(0), case.join(1), case.join(2)];
+        assert_ne!(case.agree(1, others).unwrap().unwrap().session, one.session);
+    }
+
+    #[test]
+    fn a_start_that_not_all_agreed_to_is_refused() {
+        let case = case();
+        let (a, b, c) = (case.join(0), case.join(1), case.join(2));
+        let refusal = Join::Refuse("no".into());
+        let refusal = case.sealed_join(2, case.proposal.ceremony, refusal);
+        let accept =
+            |proposal: [u8; 32]| Join::Accept { nonce: [2; 32].into(), proposal: proposal.into() };
+        let hash = case.proposal.receipt.payload_hash;
+        let stale = case.sealed_join(2, CeremonyId([8; 32]), accept(hash));
+        let other = case.sealed_join(2, case.proposal.ceremony, accept([0; 32]));
+        let replayed = case.sealed_join(1, case.proposal.ceremony, accept(hash));
+        let mut forged = c.clone();
+        *forged.last_mut().unwrap() ^= 1;
+        let all = vec![a.clone(), b.clone(), c.clone(), case.join(3)];
+        let cases = [
+            ("too few", vec![a.clone(), b.clone()], "2 participants, 3 are needed"),
+            ("too many", all, "4 participants, 3 are needed"),
+            ("twice", vec![a.clone(), b.clone(), b.clone()], "not in order"),
+            ("unordered", vec![a.clone(), c.clone(), b.clone()], "not in order"),
+            ("a refusal", vec![a.clone(), b.clone(), refusal], "did not join"),
+            ("another ceremony", vec![a.clone(), b.clone(), stale], "another ceremony"),
+            ("another proposal", vec![a.clone(), b.clone(), other], "another proposal"),
+            ("not my join", vec![a.clone(), replayed, c], "did not send now"),
+            ("a forgery", vec![a, b, forged], "signature does not verify"),
+        ];
+        for (name, joins, reason) in cases {
+            let error = case.agree(1, joins).unwrap_err();
+            assert!(error.contains(reason), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn malformed_proposals_are_refused() {
+        let case = case();
+        type Edit = Box<dyn FnOnce(&mut Proposal)>;
+        let stranger = Identity::from_seed(&[9; 32]).id().to_bytes();
+        let keygen = |threshold| -> Edit { Box::new(move |p| p.job = Job::Keygen { threshold }) };
+        let other_key = Job::Sign { key: [8; 16].into(), digest: [1; 32].into() };
+        let cases: [(Edit, &str); 9] = [
+            (Box::new(|p| p.candidates.reverse()), "not sorted"),
+            (Box::new(|p| p.candidates[1] = p.candidates[0].clone()), "not sorted"),
+            (Box::new(|p| drop(p.candidates.remove(0))), "not among the candidates"),
+            (Box::new(|p| drop(p.candidates.remove(1))), "not among the candidates"),
+            (Box::new(|p| p.candidates.truncate(2)), "fewer candidates"),
+            (Box::new(|p| p.job = other_key), "no share of the key"),
+            (Box::new(|p| p.candidates[3] = vec![1, 2].into()), "envelope"),
+            (keygen(1), "at least two"),
+            (keygen(5), "cannot exceed"),
+        ];
+        for (edit, reason) in cases {
+            let error = case.proposed(edit).unwrap_err();
+            assert!(error.contains(reason), "{reason}: {error}");
+        }
+        let with_stranger = case.proposed(|p| {
+            p.candidates.push(stranger.into());
+            p.candidates.sort_by_key(|bytes| bytes.to_vec());
+        });
+        assert!(with_stranger.unwrap_err().contains("is not a peer of this node"));
+    }
+
+    #[test]
+    fn the_proposer_comes_first_and_the_absent_last() {
+        let case = case();
+        let proposed = case.proposed(|_| ()).unwrap();
+        let absent = case.nodes[2].id();
+        let order = proposed.order(|id| *id == absent);
+        assert_eq!((order[0], order[3]), (case.nodes[0].id(), absent));
+        assert_eq!(order, proposed.order(|id| *id == absent));
+    }
+}

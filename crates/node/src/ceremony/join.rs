@@ -1,0 +1,146 @@
+//! The side of those that are asked: answer a proposal, await the start, take part.
+
+use crate::ceremony::agreement::{Agreement, Proposed};
+use crate::ceremony::mailbox::{Full, Mailbox};
+use crate::ceremony::{Fault, Finished, Shared, new_record, rounds};
+use crate::config::SignPolicy;
+use crate::log::Basis;
+use crate::shares::KeyId;
+use crate::wire::{Body, Envelope, Job, Join, Proposal};
+use std::sync::Arc;
+use tokio::time::{Instant, timeout_at};
+
+/// The longest reason that is sent or kept, in bytes.
+pub(crate) const MAX_REASON: usize = 300;
+
+impl Shared {
+    /// Answers a proposal and takes part in its ceremony to the end.
+    ///
+    /// Not cancel safe: dropping the future leaves the ceremony without an end in the log until the
+    /// next start.
+    pub(crate) async fn participate(self: Arc<Self>, envelope: Envelope, proposal: Proposal) {
+        let until = Instant::now() + self.config.timeouts.join();
+        match self.accept(&envelope, &proposal).await {
+            Ok((proposed, mailbox)) => self.take_part(proposed, mailbox, until).await,
+            Err(reason) if reason == Full::Runs.to_string() => {
+                tracing::debug!(event = "proposal_repeated", ceremony = %envelope.ceremony);
+            }
+            Err(reason) => {
+                tracing::info!(event = "proposal_refused", ceremony = %envelope.ceremony, reason);
+                let body = Body::Join(Join::Refuse(clip(&reason)));
+                let frame = self.seal(envelope.ceremony, Some(envelope.from), 0, &body);
+                let _ = self.deliver(envelope.from, frame, until).await;
+            }
+        }
+    }
+
+    /// Checks a proposal against what this node knows and agrees to, and enters it in the log.
+    async fn accept(
+        self: &Arc<Self>,
+        envelope: &Envelope,
+        proposal: &Proposal,
+    ) -> Result<(Proposed, Mailbox), String> {
+        let knows = |id: &_| self.config.peers.iter().any(|peer| peer.id == *id);
+        let key = |id| self.shares.key(&KeyId(id));
+        let proposed = Proposed::check(envelope, proposal, self.me(), knows, key)?;
+        let mailbox = self
+            .mailboxes
+            .open(proposed.id, &proposed.candidates)
+            .map_err(|full| full.to_string())?;
+        let (job, proposer) = (proposed.job.clone(), proposed.proposer);
+        self.blocking(move |shared| shared.agrees(&job, proposer))
+            .await
+            .and_then(|agreed| agreed)
+            .map_err(|error| error.to_string())?
+            .map_or(Ok(()), |reason| Err(reason.to_owned()))?;
+        let record = new_record(proposed.id, &proposed.job, proposer, &proposed.candidates);
+        match self.begin(&record).await {
+            Ok(true) => Ok((proposed, mailbox)),
+            Ok(false) => Err("a ceremony of this name was held before".into()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Says why this node does not agree to a job, if it does not.
+    fn agrees(
+        &self,
+        job: &Job,
+        proposer: libp2p::PeerId,
+    ) -> Result<Option<&'static str>, crate::Error> {
+        let Job::Sign { key, digest } = job else { return Ok(None) };
+        let (key, digest) = (KeyId((*key).into()), (*digest).into());
+        if self.log.is_retired(&key, &proposer)? {
+            return Ok(Some("the pairwise setup with the proposer is retired; make a new key"));
+        }
+        let free = self.config.policy.sign == SignPolicy::Peers;
+        if !free && !self.log.is_approved(&key, &digest)? {
+            return Ok(Some("this node has not approved the digest"));
+        }
+        Ok(None)
+    }
+
+    async fn take_part(self: Arc<Self>, proposed: Proposed, mailbox: Mailbox, until: Instant) {
+        let mut record =
+            new_record(proposed.id, &proposed.job, proposed.proposer, &proposed.candidates);
+        let mut stop = self.stop.clone();
+        let participants = &mut record.participants;
+        let end = tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => Err(Fault::own("the node is stopping")),
+            end = self.joined(proposed, mailbox, until, participants) => end,
+        };
+        if let Err(error) = self.end(record, end).await {
+            tracing::error!(event = "log_failed", %error);
+        }
+    }
+
+    /// Sends the join, awaits the start and runs the protocol.
+    async fn joined(
+        self: &Arc<Self>,
+        proposed: Proposed,
+        mut mailbox: Mailbox,
+        until: Instant,
+        participants: &mut Vec<String>,
+    ) -> Result<Finished, Fault> {
+        let proposer = proposed.proposer;
+        let nonce = *self.fresh();
+        let join = Join::Accept { nonce: nonce.into(), proposal: proposed.hash.into() };
+        let frame = self.seal(proposed.id, Some(proposer), 0, &Body::Join(join));
+        let blamed = |fault: &str, basis| {
+            Fault::of(proposer, self.me(), 0, fault, basis, &self.name(&proposer))
+        };
+        if self.deliver(proposer, frame, until).await.is_err() {
+            return Err(blamed("could not be reached for the join", Basis::Absence));
+        }
+        // The proposer waits for others up to its own timeout, which began a little earlier.
+        let until = until + self.config.timeouts.join();
+        let mut early = Vec::new();
+        let start = loop {
+            let Ok(Some(envelope)) = timeout_at(until, mailbox.next()).await else {
+                return Err(blamed("did not start the ceremony", Basis::Absence));
+            };
+            match &envelope.body {
+                Body::Start(start) if envelope.from == proposer => break start.clone(),
+                Body::Fail(_) if envelope.from == proposer => return Ok(Finished::Released),
+                // Others may have been told of the start before this node.
+                Body::Protocol(_) | Body::Fail(_) => early.push(envelope),
+                _ => {}
+            }
+        };
+        match Agreement::check(proposed, &start, self.me(), &nonce) {
+            Ok(Some(agreement)) => {
+                *participants = agreement.peers().map(|id| id.to_string()).collect();
+                rounds::run(self, &agreement, mailbox, early).await
+            }
+            Ok(None) => Ok(Finished::Released),
+            Err(reason) => Err(blamed(&format!("malformed start: {reason}"), Basis::Accusation)),
+        }
+    }
+}
+
+/// Cuts a text to what is sent, at a character's border.
+pub(crate) fn clip(text: &str) -> String {
+    text.char_indices()
+        .take_while(|(at, c)| at + c.len_utf8() <= MAX_REASON)
+        .map(|(_, c)| c)
+        .collect()
+}

@@ -1,0 +1,354 @@
+//! The side of the node that is asked by its API: propose, gather joins, start, try again.
+
+use crate::Error;
+use crate::ceremony::agreement::{Agreement, Proposed, threshold_of};
+use crate::ceremony::fault::blame;
+use crate::ceremony::join::clip;
+use crate::ceremony::mailbox::Mailbox;
+use crate::ceremony::{Fault, Finished, Shared, new_record, rounds};
+use crate::codec::Frame;
+use crate::identity::sorted;
+use crate::log::{Basis, BlameRecord, CeremonyRecord, State};
+use crate::shares::Key;
+use crate::transport::SendError;
+use crate::wire::{Body, CeremonyId, Envelope, Fail, Job, Join, Proposal, Start};
+use libp2p::PeerId;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// What the API asks for.
+#[derive(Clone, Debug)]
+pub(crate) enum Request {
+    /// A new key among `parties`, of which any `threshold` sign.
+    Keygen { threshold: u8, parties: Vec<PeerId> },
+    /// A signature by some of `candidates`.
+    Sign { key: Arc<Key>, digest: [u8; 32], candidates: Vec<PeerId> },
+}
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The request cannot be met by anybody.
+    Invalid(String),
+    /// This node cannot begin now.
+    Busy(String),
+    /// The last ceremony ended without a result.
+    Failed(Box<CeremonyRecord>),
+    /// This node's own trouble.
+    Internal(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::Internal(error)
+    }
+}
+
+impl Shared {
+    /// Holds ceremonies until one ends with a result, or until too few unblamed nodes are left.
+    ///
+    /// Not cancel safe: dropping the future leaves the ceremony without an end in the log until the
+    /// next start.
+    pub(crate) async fn fulfil(
+        self: Arc<Self>,
+        request: Request,
+    ) -> Result<CeremonyRecord, Refusal> {
+        let (job, mut candidates, key) = match request {
+            Request::Keygen { threshold, parties } => (Job::Keygen { threshold }, parties, None),
+            Request::Sign { key, digest, candidates } => {
+                let id = key.id;
+                self.blocking(move |shared| shared.log.approve(&id, &digest)).await??;
+                let job = Job::Sign { key: key.id.0.into(), digest: digest.into() };
+                (job, self.without_retired(&key, candidates).await?, Some(key))
+            }
+        };
+        loop {
+            candidates = sorted(candidates);
+            self.check(&job, &candidates, key.as_deref())?;
+            let (record, culprits) = self.attempt(&job, &candidates).await?;
+            if record.state == State::Done {
+                return Ok(record);
+            }
+            let before = candidates.len();
+            candidates.retain(|id| *id == self.me() || !culprits.contains(id));
+            let enough = super::needed(&job, candidates.len(), key.as_deref()) <= candidates.len();
+            let again = key.is_some() && candidates.len() < before && enough;
+            if !again || *self.stop.borrow() {
+                return Err(Refusal::Failed(Box::new(record)));
+            }
+            tracing::info!(event = "ceremony_again", after = %record.id, left = candidates.len());
+        }
+    }
+
+    fn check(&self, job: &Job, candidates: &[PeerId], key: Option<&Key>) -> Result<(), Refusal> {
+        let me = self.me();
+        let knows = |id: &PeerId| *id == me || self.config.peers.iter().any(|peer| peer.id == *id);
+        if let Some(stranger) = candidates.iter().find(|id| !knows(id)) {
+            return Err(Refusal::Invalid(format!("{stranger} is not a configured peer")));
+        }
+        if !candidates.contains(&me) {
+            return Err(Refusal::Invalid("this node must be among the parties".into()));
+        }
+        if let Job::Keygen { threshold } = job {
+            threshold_of(*threshold, candidates.len()).map_err(Refusal::Invalid)?;
+        }
+        let needed = super::needed(job, candidates.len(), key);
+        if candidates.len() < needed {
+            let reason = format!("{} parties can sign, {needed} are needed", candidates.len());
+            return Err(Refusal::Invalid(reason));
+        }
+        Ok(())
+    }
+
+    /// Leaves out those with whom this node must not use the key again.
+    async fn without_retired(
+        self: &Arc<Self>,
+        key: &Arc<Key>,
+        candidates: Vec<PeerId>,
+    ) -> Result<Vec<PeerId>, Error> {
+        let id = key.id;
+        let check = move |shared: &Self| {
+            let mut left = Vec::with_capacity(candidates.len());
+            for peer in candidates {
+                if !shared.log.is_retired(&id, &peer)? {
+                    left.push(peer);
+                }
+            }
+            Ok(left)
+        };
+        self.blocking(check).await?
+    }
+
+    /// Holds one ceremony; returns how it ended and whom to leave out of the next.
+    async fn attempt(
+        self: &Arc<Self>,
+        job: &Job,
+        candidates: &[PeerId],
+    ) -> Result<(CeremonyRecord, Vec<PeerId>), Refusal> {
+        let id = CeremonyId(*self.fresh());
+        let mailbox =
+            self.mailboxes.open(id, candidates).map_err(|full| Refusal::Busy(full.to_string()))?;
+        let mut record = new_record(id, job, self.me(), candidates);
+        self.begin(&record).await?;
+        let mut stop = self.stop.clone();
+        let end = tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => Err(Fault::own("the node is stopping")),
+            end = self.hold(id, job, candidates, mailbox, &mut record) => end,
+        };
+        let culprits = end.as_ref().err().map(|fault| fault.culprits.clone()).unwrap_or_default();
+        Ok((self.end(record, end).await?, culprits))
+    }
+
+    /// Proposes, gathers joins, starts and runs the protocol.
+    async fn hold(
+        self: &Arc<Self>,
+        id: CeremonyId,
+        job: &Job,
+        candidates: &[PeerId],
+        mut mailbox: Mailbox,
+        record: &mut CeremonyRecord,
+    ) -> Result<Finished, Fault> {
+        let proposal = Proposal {
+            job: job.clone(),
+            candidates: candidates.iter().map(|id| id.to_bytes().into()).collect(),
+        };
+        let frame = self.seal(id, None, 0, &Body::Propose(proposal.clone()));
+        let envelope = Envelope::open(&frame).map_err(Fault::own)?;
+        let key = |id| self.shares.key(&crate::shares::KeyId(id));
+        let proposed =
+            Proposed::check(&envelope, &proposal, self.me(), |_| true, key).map_err(Fault::own)?;
+        let nonce = *self.fresh();
+        let join = Join::Accept { nonce: nonce.into(), proposal: proposed.hash.into() };
+        let own = self.seal(id, Some(self.me()), 0, &Body::Join(join)).to_vec();
+        let mut gathering = Gathering::new(self, &proposed, own);
+        let chosen = gathering.run(self, frame, &mut mailbox).await;
+        record.blames = gathering.blames(self);
+        let early = core::mem::take(&mut gathering.early);
+        let Ok(start) = chosen else {
+            let fail = Fail { reason: "too few joined".into(), accused: Vec::new() };
+            self.tell(id, &gathering.reached(self.me()), &Body::Fail(fail));
+            return Err(gathering.fault(self, proposed.needed()));
+        };
+        self.tell(id, &gathering.reached(self.me()), &Body::Start(start.clone()));
+        let agreement = Agreement::check(proposed, &start, self.me(), &nonce)
+            .map_err(Fault::own)?
+            .ok_or_else(|| Fault::own("this node is not among the participants"))?;
+        record.participants = agreement.peers().map(|id| id.to_string()).collect();
+        rounds::run(self, &agreement, mailbox, early).await
+    }
+
+    /// Sends the same message to several, without waiting for it.
+    fn tell(self: &Arc<Self>, id: CeremonyId, to: &[PeerId], body: &Body) {
+        let frame = self.seal(id, None, 0, body);
+        let until = Instant::now() + self.config.timeouts.join();
+        for peer in to {
+            let (shared, peer, frame) = (self.clone(), *peer, frame.clone());
+            tokio::spawn(async move { shared.deliver(peer, frame, until).await });
+        }
+    }
+}
+
+/// The answers to one proposal.
+struct Gathering {
+    needed: usize,
+    /// All candidates, the preferred first.
+    order: Vec<PeerId>,
+    joins: HashMap<PeerId, Vec<u8>>,
+    refusals: HashMap<PeerId, String>,
+    unreachable: HashMap<PeerId, SendError>,
+    early: Vec<Envelope>,
+}
+
+/// Too few joined.
+struct NoQuorum;
+
+impl Gathering {
+    fn new(shared: &Shared, proposed: &Proposed, own: Vec<u8>) -> Self {
+        Gathering {
+            needed: proposed.needed(),
+            order: proposed.order(|id| shared.was_absent(id)),
+            joins: HashMap::from([(shared.me(), own)]),
+            refusals: HashMap::new(),
+            unreachable: HashMap::new(),
+            early: Vec::new(),
+        }
+    }
+
+    /// Sends the proposal and waits until it is clear who takes part.
+    async fn run(
+        &mut self,
+        shared: &Arc<Shared>,
+        frame: Frame,
+        mailbox: &mut Mailbox,
+    ) -> Result<Start, NoQuorum> {
+        let until = Instant::now() + shared.config.timeouts.join();
+        let (told, mut news) = mpsc::channel(self.order.len().max(1));
+        let mut asking = JoinSet::new();
+        for peer in self.order.iter().filter(|id| **id != shared.me()) {
+            asking.spawn(ask(shared.clone(), *peer, frame.clone(), told.clone()));
+        }
+        loop {
+            if let Some(chosen) = self.chosen(false) {
+                return chosen;
+            }
+            let waited = timeout_at(until, async {
+                tokio::select! {
+                    envelope = mailbox.next() => if let Some(envelope) = envelope {
+                        self.take(envelope);
+                    },
+                    Some((peer, sent)) = news.recv() => match sent {
+                        Ok(()) => drop(self.unreachable.remove(&peer)),
+                        Err(error) => drop(self.unreachable.insert(peer, error)),
+                    },
+                }
+            });
+            if waited.await.is_err() {
+                return self.chosen(true).unwrap_or(Err(NoQuorum));
+            }
+        }
+    }
+
+    fn take(&mut self, envelope: Envelope) {
+        match &envelope.body {
+            Body::Join(Join::Accept { .. }) => {
+                self.joins.insert(envelope.from, envelope.to_bytes());
+            }
+            Body::Join(Join::Refuse(reason)) if !self.joins.contains_key(&envelope.from) => {
+                self.refusals.insert(envelope.from, clip(reason));
+            }
+            Body::Protocol(_) => self.early.push(envelope),
+            _ => {}
+        }
+    }
+
+    /// The participants, once nobody preferred to them can still join; `None` before that.
+    fn chosen(&self, timeout: bool) -> Option<Result<Start, NoQuorum>> {
+        if self.order.len() - self.refusals.len() < self.needed {
+            return Some(Err(NoQuorum));
+        }
+        let mut chosen = Vec::new();
+        for id in &self.order {
+            if self.joins.contains_key(id) {
+                chosen.push(*id);
+            } else if !timeout
+                && !self.refusals.contains_key(id)
+                && !self.unreachable.contains_key(id)
+            {
+                return None;
+            }
+            if chosen.len() == self.needed {
+                let joins = sorted(chosen).iter().map(|id| self.joins[id].clone().into()).collect();
+                return Some(Ok(Start { joins }));
+            }
+        }
+        // Those that cannot be reached are asked again until the time is up.
+        timeout.then_some(Err(NoQuorum))
+    }
+
+    /// Those that may know of the proposal.
+    fn reached(&self, me: PeerId) -> Vec<PeerId> {
+        let reached = |id: &&PeerId| **id != me && !self.unreachable.contains_key(*id);
+        self.order.iter().filter(reached).copied().collect()
+    }
+
+    /// Who did not answer before it was clear who takes part; they are remembered.
+    fn blames(&self, shared: &Shared) -> Vec<BlameRecord> {
+        let mut blames = Vec::new();
+        let last = self.order.iter().rposition(|id| self.joins.contains_key(id)).unwrap_or(0);
+        let short = self.joins.len() < self.needed;
+        for (rank, id) in self.order.iter().enumerate() {
+            let answered = self.joins.contains_key(id) || self.refusals.contains_key(id);
+            if answered || (rank > last && !short) {
+                continue;
+            }
+            shared.note_absent(*id);
+            blames.push(blame(*id, shared.me(), 0, &self.absence(id), Basis::Absence));
+        }
+        blames
+    }
+
+    fn absence(&self, id: &PeerId) -> String {
+        match self.unreachable.get(id) {
+            Some(error) => error.to_string(),
+            None => "did not answer the proposal".to_owned(),
+        }
+    }
+
+    /// Why there was no quorum; the blames are in the record already.
+    fn fault(&self, shared: &Shared, needed: usize) -> Fault {
+        let mut reasons = Vec::new();
+        for id in &self.order {
+            if let Some(reason) = self.refusals.get(id) {
+                reasons.push(format!("{} refused: {reason}", shared.name(id)));
+            } else if !self.joins.contains_key(id) {
+                reasons.push(format!("{} {}", shared.name(id), self.absence(id)));
+            }
+        }
+        let joined = self.joins.len();
+        Fault::own(format!("{joined} of {needed} needed nodes joined; {}", reasons.join("; ")))
+    }
+}
+
+/// Asks one candidate until it has the proposal, and tells each time what became of it.
+///
+/// Cancel safe: dropping the future stops asking.
+async fn ask(
+    shared: Arc<Shared>,
+    peer: PeerId,
+    frame: Frame,
+    told: mpsc::Sender<(PeerId, Result<(), SendError>)>,
+) {
+    loop {
+        shared.metrics.sent(frame.len());
+        let sent = shared.transport.send(peer, frame.clone()).await;
+        let again = sent.as_ref().is_err_and(SendError::is_passing);
+        if told.send((peer, sent)).await.is_err() || !again {
+            return;
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}

@@ -1,0 +1,479 @@
+//! The rounds of a ceremony: carry a session's messages, keep its deadlines, find who is at fault.
+
+use crate::ceremony::agreement::Agreement;
+use crate::ceremony::fault::blame;
+use crate::ceremony::join::clip;
+use crate::ceremony::mailbox::Mailbox;
+use crate::ceremony::{Fault, Finished, Shared};
+use crate::engine::NewKey;
+use crate::identity::domain_hash;
+use crate::log::{Basis, ReceiptRecord};
+use crate::shares::{Key, KeyId};
+use crate::wire::{Accused, Body, Envelope, Fail, Job};
+use libp2p::PeerId;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+use tetralith_tss::engine::{
+    Abort, Error as TssError, Evidence, MessageError, Outgoing, PartyId, Recipient, Session,
+};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+const CONFIRMATION: &str = "tetralith/node/confirmation/1";
+/// Broadcasts up to this length are kept whole with their receipts.
+const KEPT_PAYLOAD: usize = 1 << 16;
+/// The most that is waited, after giving up, for what the others say.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Runs the agreed protocol to its end and stores what must be kept.
+///
+/// Not cancel safe: dropping the future drops the session.
+pub(crate) async fn run(
+    shared: &Arc<Shared>,
+    agreement: &Agreement,
+    mailbox: Mailbox,
+    early: Vec<Envelope>,
+) -> Result<Finished, Fault> {
+    tracing::info!(
+        event = "ceremony_started",
+        ceremony = %agreement.proposed.id,
+        participants = agreement.roster.len(),
+    );
+    let mut room = Room::new(shared.clone(), agreement.clone(), mailbox, early);
+    let end = room.perform().await;
+    if let Err(fault) = &end {
+        room.tell_fault(fault);
+        room.retire(fault).await;
+    }
+    // The last messages may still be on their way; each has its own deadline.
+    let sends = core::mem::take(&mut room.sends);
+    tokio::spawn(sends.join_all());
+    end
+}
+
+/// One ceremony that runs.
+struct Room {
+    shared: Arc<Shared>,
+    agreement: Agreement,
+    mailbox: Mailbox,
+    early: VecDeque<Envelope>,
+    /// What each participant signed in this ceremony.
+    receipts: HashMap<PeerId, Vec<ReceiptRecord>>,
+    /// Why the last unaccepted message of a participant was not accepted.
+    refused: HashMap<PartyId, MessageError>,
+    confirmations: HashMap<PeerId, [u8; 32]>,
+    /// Who gave up, and why.
+    failures: Vec<(PeerId, Fail)>,
+    sends: JoinSet<()>,
+    told: bool,
+}
+
+type Batch = Vec<(PartyId, Vec<u8>)>;
+
+impl Room {
+    fn new(
+        shared: Arc<Shared>,
+        agreement: Agreement,
+        mailbox: Mailbox,
+        early: Vec<Envelope>,
+    ) -> Self {
+        Room {
+            shared,
+            agreement,
+            mailbox,
+            early: early.into(),
+            receipts: HashMap::new(),
+            refused: HashMap::new(),
+            confirmations: HashMap::new(),
+            failures: Vec::new(),
+            sends: JoinSet::new(),
+            told: false,
+        }
+    }
+
+    async fn perform(&mut self) -> Result<Finished, Fault> {
+        match self.agreement.proposed.job.clone() {
+            Job::Keygen { threshold } => self.make_key(threshold).await,
+            Job::Sign { digest, .. } => self.make_signature(digest.into()).await,
+        }
+    }
+
+    async fn make_key(&mut self, threshold: u8) -> Result<Finished, Fault> {
+        let agreement = self.agreement.clone();
+        let parties = agreement.proposed.candidates.len();
+        let limits = super::agreement::threshold_of(threshold, parties).map_err(Fault::own)?;
+        let me = self.my_number()?;
+        let begin = move |shared: &Shared| {
+            shared.engine.keygen(agreement.session, me, limits, &shared.fresh())
+        };
+        let session = self.shared.blocking(begin).await.map_err(Fault::own)?;
+        let new_key = self.drive(session.map_err(Fault::own)?).await?;
+        let key = self.store(threshold, new_key).await?;
+        self.confirm(&key).await?;
+        let id = key.id;
+        self.shared
+            .blocking(move |shared| shared.log.confirm(&id))
+            .await
+            .and_then(|kept| kept)
+            .map_err(Fault::own)?;
+        Ok(Finished::Result { key: key.id, bytes: key.public_key.clone() })
+    }
+
+    async fn make_signature(&mut self, digest: [u8; 32]) -> Result<Finished, Fault> {
+        let key = self.agreement.proposed.key.clone();
+        let key = key.ok_or_else(|| Fault::own("this node has no share of the key"))?.id;
+        let signers: Vec<_> = self.agreement.roster.iter().map(|(_, party)| *party).collect();
+        let session = self.agreement.session;
+        let begin = move |shared: &Shared| {
+            let share = shared.shares.share(&key).map_err(Fault::own)?;
+            let seed = shared.fresh();
+            shared.engine.sign(session, &share, &signers, &digest, &seed).map_err(Fault::own)
+        };
+        let session = self.shared.blocking(begin).await.map_err(Fault::own)??;
+        let bytes = self.drive(session).await?;
+        Ok(Finished::Result { key, bytes })
+    }
+
+    /// Carries messages until the session has its output.
+    async fn drive<T: Send + 'static>(
+        &mut self,
+        mut session: Box<dyn Session<Output = T>>,
+    ) -> Result<T, Fault> {
+        let allowed = self.shared.config.timeouts.round();
+        let (mut round, mut until) = (session.round(), Instant::now() + allowed);
+        loop {
+            self.post(session.outgoing(), session.round(), until + allowed)?;
+            if let Some(output) = session.take_output() {
+                return output.map_err(|abort| self.aborted(&abort));
+            }
+            if session.round() != round {
+                (round, until) = (session.round(), Instant::now() + allowed);
+            }
+            let batch = match timeout_at(until, self.next_batch()).await {
+                Ok(Ok(batch)) => batch,
+                Ok(Err(fault)) => return Err(fault),
+                Err(_) => return Err(self.timed_out(round, &session.waiting_for()).await),
+            };
+            let step = move |_: &Shared| {
+                let refused = receive(session.as_mut(), &batch);
+                (session, refused)
+            };
+            let refused;
+            (session, refused) = self.shared.blocking(step).await.map_err(Fault::own)?;
+            self.note_refused(refused);
+        }
+    }
+
+    /// Seals and sends what a session has to say.
+    fn post(&mut self, outgoing: Vec<Outgoing>, round: u8, until: Instant) -> Result<(), Fault> {
+        let me = self.shared.me();
+        for Outgoing { to, bytes } in outgoing {
+            let recipients: Vec<PeerId> = match to {
+                Recipient::All => self.agreement.peers().filter(|id| *id != me).collect(),
+                Recipient::One(party) => {
+                    let peer = self.agreement.peer(party);
+                    vec![peer.ok_or_else(|| Fault::own("the session names an unknown party"))?]
+                }
+            };
+            let direct = matches!(to, Recipient::One(_)).then(|| recipients[0]);
+            let body = Body::Protocol(bytes.into());
+            let frame = self.shared.seal(self.agreement.proposed.id, direct, round, &body);
+            for peer in recipients {
+                self.send(peer, frame.clone(), until);
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, peer: PeerId, frame: crate::codec::Frame, until: Instant) {
+        let shared = self.shared.clone();
+        self.sends.spawn(async move {
+            if let Err(error) = shared.deliver(peer, frame, until).await {
+                tracing::warn!(event = "message_lost", peer = %shared.name(&peer), %error);
+            }
+        });
+        while self.sends.try_join_next().is_some() {}
+    }
+
+    /// Waits for protocol messages and takes all that are there.
+    ///
+    /// Cancel safe: messages are taken from the queue and handed over without waiting between.
+    async fn next_batch(&mut self) -> Result<Batch, Fault> {
+        loop {
+            let mut batch = Vec::new();
+            while let Some(envelope) = self.early.pop_front().or_else(|| self.mailbox.take()) {
+                self.sort(envelope, &mut batch)?;
+            }
+            if !batch.is_empty() {
+                return Ok(batch);
+            }
+            let next = self.mailbox.next().await;
+            self.early.push_back(next.ok_or_else(|| Fault::own("the node is stopping"))?);
+        }
+    }
+
+    /// Puts a message where it belongs.
+    fn sort(&mut self, envelope: Envelope, batch: &mut Batch) -> Result<(), Fault> {
+        let Some(party) = self.agreement.party(&envelope.from) else { return Ok(()) };
+        match &envelope.body {
+            Body::Protocol(bytes) => {
+                batch.push((party, bytes.to_vec()));
+                self.keep_receipt(&envelope, bytes.len());
+            }
+            Body::Done(hash) => {
+                self.confirmations.insert(envelope.from, (*hash).into());
+            }
+            Body::Fail(fail) => {
+                let fault = self.given_up(envelope.from, fail);
+                self.failures.push((envelope.from, fail.clone()));
+                return Err(fault);
+            }
+            Body::Propose(_) | Body::Join(_) | Body::Start(_) => {}
+        }
+        Ok(())
+    }
+
+    fn keep_receipt(&mut self, envelope: &Envelope, length: usize) {
+        let whole = envelope.to.is_none() && length <= KEPT_PAYLOAD;
+        let receipt = ReceiptRecord {
+            to: envelope.to.map(|id| id.to_string()),
+            round: envelope.round,
+            payload_hash: hex::encode(envelope.receipt.payload_hash),
+            payload: whole.then(|| hex::encode(envelope.payload())),
+            signature: hex::encode(envelope.receipt.signature),
+        };
+        self.receipts.entry(envelope.from).or_default().push(receipt);
+    }
+
+    fn note_refused(&mut self, refused: Vec<(PartyId, MessageError)>) {
+        for (party, error) in refused {
+            // A message is sent again when its acknowledgement was lost.
+            if error != MessageError::Duplicate {
+                let peer = self.agreement.peer(party).map(|id| self.shared.name(&id));
+                tracing::warn!(event = "message_not_accepted", peer, %error);
+                self.refused.insert(party, error);
+            }
+        }
+    }
+
+    /// Stores this node's share of a new key.
+    async fn store(&self, threshold: u8, new_key: NewKey) -> Result<Arc<Key>, Fault> {
+        let scheme = self.shared.engine.scheme().to_owned();
+        let key = Key {
+            id: KeyId::of(&scheme, &new_key.public_key),
+            scheme,
+            public_key: new_key.public_key,
+            threshold,
+            parties: self.agreement.proposed.candidates.clone(),
+        };
+        let insert = move |shared: &Shared| {
+            shared.shares.insert(key, &new_key.share, &mut shared.fresh_rng())
+        };
+        let stored = self.shared.blocking(insert).await.and_then(|stored| stored);
+        stored.map_err(Fault::own)
+    }
+
+    /// Tells that the share is stored, and waits until all others have said the same of this key.
+    async fn confirm(&mut self, key: &Key) -> Result<(), Fault> {
+        let parties: Vec<_> = key.parties.iter().map(|id| id.to_bytes()).collect();
+        let mut parts: Vec<&[u8]> = vec![&key.id.0, key.scheme.as_bytes(), &key.public_key];
+        let threshold = [key.threshold];
+        parts.push(&threshold);
+        parts.extend(parties.iter().map(Vec::as_slice));
+        let hash = domain_hash(CONFIRMATION, &parts);
+        let until = Instant::now() + self.shared.config.timeouts.round();
+        self.tell(&Body::Done(hash.into()), until);
+        let me = self.shared.me();
+        loop {
+            let others = || self.agreement.peers().filter(|id| *id != me);
+            if let Some(other) = others()
+                .find(|id| self.confirmations.get(id).is_some_and(|confirmed| *confirmed != hash))
+            {
+                return Err(self.of(other, LAST_ROUND, "confirmed another key", Basis::Accusation));
+            }
+            let missing: Vec<_> =
+                others().filter(|id| !self.confirmations.contains_key(id)).collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let Ok(next) = timeout_at(until, self.mailbox.next()).await else {
+                let fault = "did not confirm that it has stored its share";
+                return Err(self.all_of(&missing, LAST_ROUND, |_| (fault.into(), Basis::Absence)));
+            };
+            let envelope = next.ok_or_else(|| Fault::own("the node is stopping"))?;
+            self.sort(envelope, &mut Vec::new())?;
+        }
+    }
+
+    /// Sends the same message to all other participants, without waiting for it.
+    fn tell(&mut self, body: &Body, until: Instant) {
+        let frame = self.shared.seal(self.agreement.proposed.id, None, 0, body);
+        let me = self.shared.me();
+        let others: Vec<_> = self.agreement.peers().filter(|id| *id != me).collect();
+        for peer in others {
+            self.send(peer, frame.clone(), until);
+        }
+    }
+
+    /// Tells the others, once, that this node gave up and whom it blames.
+    fn tell_fault(&mut self, fault: &Fault) {
+        if core::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let me = self.shared.me().to_string();
+        let own = fault.blames.iter().filter(|blame| blame.reporter == me);
+        let accused = own.filter_map(|blame| {
+            let peer: PeerId = blame.peer.parse().ok()?;
+            let check = clip(&blame.fault);
+            Some(Accused { peer: peer.to_bytes().into(), round: blame.round, check })
+        });
+        let fail = Fail { reason: clip(&fault.reason), accused: accused.collect() };
+        let until = Instant::now() + self.shared.config.timeouts.join();
+        self.tell(&Body::Fail(fail), until);
+    }
+
+    /// Keeps that the setup with a cheater must not be used again.
+    async fn retire(&self, fault: &Fault) {
+        let Some(key) = self.agreement.proposed.key.clone() else { return };
+        let (id, retired) = (self.agreement.proposed.id, fault.retired.clone());
+        let keep = move |shared: &Shared| {
+            retired.iter().try_for_each(|peer| shared.log.retire(&key.id, peer, id))
+        };
+        if let Err(error) = self.shared.blocking(keep).await.and_then(|kept| kept) {
+            tracing::error!(event = "log_failed", %error);
+        }
+    }
+
+    /// The session found a fault.
+    fn aborted(&self, abort: &Abort) -> Fault {
+        let Some(found) = abort.blame() else {
+            let mut fault = Fault::own(abort);
+            if let Abort::Unattributed { suspects, .. } = abort {
+                fault.culprits = suspects.iter().filter_map(|p| self.agreement.peer(*p)).collect();
+            }
+            return fault;
+        };
+        let Some(peer) = self.agreement.peer(found.party) else { return Fault::own(abort) };
+        let basis = match found.evidence {
+            Evidence::Proof => Basis::Proof,
+            Evidence::Accusation => Basis::Accusation,
+        };
+        let mut fault = self.of(peer, found.round, &format!("failed {}", found.check), basis);
+        if found.retires_setup() {
+            fault.retired.push(peer);
+        }
+        fault
+    }
+
+    /// A round's time is up: tells the others at once, hears what they say, and blames.
+    ///
+    /// Who waits for a node that itself waits for another learns it here.
+    async fn timed_out(&mut self, round: u8, waiting: &[PartyId]) -> Fault {
+        let missing: Vec<_> = waiting.iter().filter_map(|p| self.agreement.peer(*p)).collect();
+        let refused = self.refused.clone();
+        let mut fault = self.all_of(&missing, round, |party| match refused.get(&party) {
+            Some(error) => (format!("sent no acceptable message ({error})"), Basis::Accusation),
+            None => ("sent no message in time".to_owned(), Basis::Absence),
+        });
+        self.tell_fault(&fault);
+        let until = Instant::now() + LAST_WORDS.min(self.shared.config.timeouts.round() / 4);
+        let others = self.agreement.roster.len() - 1;
+        while self.failures.len() < others - missing.len().min(others) {
+            let Ok(Some(envelope)) = timeout_at(until, self.mailbox.next()).await else { break };
+            let _ = self.sort(envelope, &mut Vec::new());
+        }
+        let mut culprits = Vec::new();
+        for peer in &missing {
+            match self.failures.iter().find(|(from, _)| from == peer) {
+                Some((from, fail)) => {
+                    let theirs = self.given_up(*from, fail);
+                    culprits.extend(theirs.culprits);
+                    fault.blames.extend(theirs.blames);
+                }
+                None => culprits.push(*peer),
+            }
+        }
+        fault.culprits = culprits;
+        fault
+    }
+
+    /// Another participant gave up.
+    fn given_up(&self, from: PeerId, fail: &Fail) -> Fault {
+        let me = self.shared.me();
+        let name = self.shared.name(&from);
+        let mut fault = Fault::own(format!("{name} gave up: {}", clip(&fail.reason)));
+        for accused in &fail.accused {
+            let Ok(peer) = crate::wire::peer(&accused.peer) else { continue };
+            if self.agreement.party(&peer).is_some()
+                && fault.blames.len() < self.agreement.roster.len()
+            {
+                let check = clip(&accused.check);
+                fault.blames.push(blame(peer, from, accused.round, &check, Basis::Accusation));
+                fault.culprits.push(peer);
+            }
+        }
+        // Who accuses this node, or nobody, is left out itself.
+        if fault.culprits.iter().all(|peer| *peer == me) {
+            fault.culprits = vec![from];
+        }
+        fault
+    }
+
+    /// A fault of one participant, with what it signed.
+    fn of(&self, peer: PeerId, round: u8, text: &str, basis: Basis) -> Fault {
+        let name = self.shared.name(&peer);
+        let mut fault = Fault::of(peer, self.shared.me(), round, text, basis, &name);
+        for blame in &mut fault.blames {
+            blame.receipts = self.receipts.get(&peer).cloned().unwrap_or_default();
+        }
+        fault
+    }
+
+    /// Faults of several participants.
+    fn all_of(
+        &self,
+        peers: &[PeerId],
+        round: u8,
+        text: impl Fn(PartyId) -> (String, Basis),
+    ) -> Fault {
+        let mut all = Fault::default();
+        for peer in peers {
+            let Some(party) = self.agreement.party(peer) else { continue };
+            let (text, basis) = text(party);
+            let one = self.of(*peer, round, &text, basis);
+            all.reason +=
+                &format!("{}{}", if all.reason.is_empty() { "" } else { "; " }, one.reason);
+            all.blames.extend(one.blames);
+            all.culprits.extend(one.culprits);
+            if basis == Basis::Absence {
+                self.shared.note_absent(*peer);
+            }
+        }
+        all
+    }
+
+    fn my_number(&self) -> Result<PartyId, Fault> {
+        let me = self.agreement.party(&self.shared.me());
+        me.ok_or_else(|| Fault::own("this node is not among the participants"))
+    }
+}
+
+/// What the rounds of the confirmation and the joins are called in a blame.
+const LAST_ROUND: u8 = u8::MAX;
+
+/// Gives a session its messages; returns those that it did not accept.
+fn receive<T>(
+    session: &mut dyn Session<Output = T>,
+    batch: &Batch,
+) -> Vec<(PartyId, MessageError)> {
+    let mut refused = Vec::new();
+    for (from, bytes) in batch {
+        match session.receive(*from, bytes) {
+            Ok(()) => {}
+            Err(TssError::Message(error)) => refused.push((*from, error)),
+            Err(error) => tracing::error!(event = "session_error", %error),
+        }
+    }
+    refused
+}

@@ -1,0 +1,128 @@
+//! How one message travels on its stream: a four-byte length, the bytes, and a one-byte answer.
+
+use libp2p::StreamProtocol;
+use libp2p::futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use libp2p::request_response::Codec;
+use std::io::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// The name that is negotiated on each stream.
+pub(crate) const PROTOCOL: StreamProtocol = StreamProtocol::new("/tetralith/ceremony/1");
+
+/// The bytes of one message; shared, for one message goes to many.
+pub(crate) type Frame = Arc<[u8]>;
+
+/// What the receiver of a message answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ack {
+    /// The message is in the receiver's queue.
+    Queued = 0,
+    /// The receiver's queue is full; the message was dropped.
+    Busy = 1,
+}
+
+/// Reads and writes messages of bounded length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameCodec {
+    most_bytes: usize,
+}
+
+impl FrameCodec {
+    /// Refuses messages longer than `most_bytes`.
+    pub(crate) fn new(most_bytes: usize) -> Self {
+        FrameCodec { most_bytes }
+    }
+}
+
+impl Codec for FrameCodec {
+    type Protocol = StreamProtocol;
+    type Request = Frame;
+    type Response = Ack;
+
+    /// Not cancel safe: a part of the stream may have been read.
+    async fn read_request<T>(&mut self, _: &StreamProtocol, io: &mut T) -> Result<Frame>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let mut length = [0; 4];
+        io.read_exact(&mut length).await?;
+        let length = u32::from_be_bytes(length) as usize;
+        if length > self.most_bytes {
+            let reason = format!("message of {length} bytes, at most {}", self.most_bytes);
+            return Err(Error::new(ErrorKind::InvalidData, reason));
+        }
+        // Memory grows with what arrives, not with what was announced.
+        let mut bytes = Vec::new();
+        io.take(length as u64).read_to_end(&mut bytes).await?;
+        if bytes.len() != length {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        Ok(bytes.into())
+    }
+
+    /// Not cancel safe: a part of the stream may have been read.
+    async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> Result<Ack>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let mut byte = [0];
+        io.read_exact(&mut byte).await?;
+        match byte[0] {
+            0 => Ok(Ack::Queued),
+            1 => Ok(Ack::Busy),
+            other => Err(Error::new(ErrorKind::InvalidData, format!("answer {other}"))),
+        }
+    }
+
+    /// Not cancel safe: a part of the message may have been written.
+    async fn write_request<T>(&mut self, _: &StreamProtocol, io: &mut T, frame: Frame) -> Result<()>
+    where
+        T: AsyncWrite + Unpin + Send,
+    {
+        let length = u32::try_from(frame.len()).map_err(|_| ErrorKind::InvalidInput)?;
+        io.write_all(&length.to_be_bytes()).await?;
+        io.write_all(&frame).await
+    }
+
+    /// Not cancel safe: the byte may or may not have been written.
+    async fn write_response<T>(&mut self, _: &StreamProtocol, io: &mut T, ack: Ack) -> Result<()>
+    where
+        T: AsyncWrite + Unpin + Send,
+    {
+        io.write_all(&[ack as u8]).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libp2p::futures::executor::block_on;
+    use libp2p::futures::io::Cursor;
+
+    fn read(bytes: &[u8]) -> Result<Frame> {
+        block_on(FrameCodec::new(8).read_request(&PROTOCOL, &mut Cursor::new(bytes)))
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut stream = Cursor::new(Vec::new());
+        let frame: Frame = b"message"[..].into();
+        block_on(FrameCodec::new(8).write_request(&PROTOCOL, &mut stream, frame.clone())).unwrap();
+        assert_eq!(read(stream.get_ref()).unwrap(), frame);
+    }
+
+    #[test]
+    fn malformed_streams_are_refused() {
+        let cases: [(&str, &[u8], ErrorKind); 4] = [
+            ("empty", &[], ErrorKind::UnexpectedEof),
+            ("short length", &[0, 0, 0], ErrorKind::UnexpectedEof),
+            ("short message", &[0, 0, 0, 2, 1], ErrorKind::UnexpectedEof),
+            ("oversized", &[0, 0, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9], ErrorKind::InvalidData),
+        ];
+        for (name, bytes, kind) in cases {
+            assert_eq!(read(bytes).unwrap_err().kind(), kind, "{name}");
+        }
+        let answer = block_on(FrameCodec::new(8).read_response(&PROTOCOL, &mut Cursor::new([7])));
+        assert_eq!(answer.unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+}

@@ -1,0 +1,62 @@
+//! The protocols that a node runs, behind one trait, so that ceremonies know none of them.
+
+use tetralith_tss::engine::{Error, PartyId, Session, SessionId, Threshold};
+use zeroize::Zeroizing;
+
+/// What a key generation yields to one party.
+pub struct NewKey {
+    /// The group's public key, the same for all.
+    pub public_key: Vec<u8>,
+    /// This party's share, encoded.
+    pub share: Zeroizing<Vec<u8>>,
+}
+
+impl core::fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "NewKey({})", hex::encode(&self.public_key))
+    }
+}
+
+/// A session that yields a key.
+pub type KeygenSession = Box<dyn Session<Output = NewKey>>;
+/// A session that yields an encoded signature, which the engine has verified.
+pub type SignSession = Box<dyn Session<Output = Vec<u8>>>;
+
+/// A signature scheme with its threshold protocol.
+///
+/// Both calls may take some milliseconds for each peer; a node makes them where blocking is allowed.
+pub trait Engine: Send + Sync + 'static {
+    /// The stable name that keys are stored under, such as `dkls23-secp256k1`.
+    fn scheme(&self) -> &'static str;
+
+    /// Begins to make a key.
+    ///
+    /// # Errors
+    /// An argument is refused.
+    ///
+    /// # Security
+    /// `seed` is fresh for every call: all of the session's randomness comes from it.
+    fn keygen(
+        &self,
+        session: SessionId,
+        me: PartyId,
+        threshold: Threshold,
+        seed: &Zeroizing<[u8; 32]>,
+    ) -> Result<KeygenSession, Error>;
+
+    /// Begins to sign `digest` with the other `signers`; `share` is what [`Engine::keygen`] yielded.
+    ///
+    /// # Errors
+    /// The share does not decode, or an argument is refused.
+    ///
+    /// # Security
+    /// `seed` is fresh for every call: the nonce comes from it.
+    fn sign(
+        &self,
+        session: SessionId,
+        share: &[u8],
+        signers: &[PartyId],
+        digest: &[u8; 32],
+        seed: &Zeroizing<[u8; 32]>,
+    ) -> Result<SignSession, Error>;
+}

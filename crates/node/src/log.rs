@@ -1,0 +1,451 @@
+//! The ceremony log: what was tried, with whom, how it ended, and who is blamed for what.
+//!
+//! SQLite in WAL mode with full synchronisation: an entry that was answered for is on disk. Every
+//! ceremony is entered before its first message, so that one that a crash cut off shows as
+//! interrupted, and its name is never used again.
+
+use crate::error::Error;
+use crate::shares::KeyId;
+use crate::wire::CeremonyId;
+use libp2p::PeerId;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The version of the tables.
+const VERSION: i64 = 1;
+const TABLES: &str = "
+    CREATE TABLE ceremony (
+        id TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        key TEXT,
+        digest TEXT,
+        proposer TEXT NOT NULL,
+        participants TEXT NOT NULL,
+        state TEXT NOT NULL,
+        started_ms INTEGER NOT NULL,
+        ended_ms INTEGER,
+        result TEXT,
+        reason TEXT
+    ) STRICT;
+    CREATE INDEX ceremony_started ON ceremony (started_ms);
+    CREATE TABLE blame (
+        number INTEGER PRIMARY KEY,
+        ceremony TEXT NOT NULL REFERENCES ceremony (id),
+        peer TEXT NOT NULL,
+        round INTEGER NOT NULL,
+        fault TEXT NOT NULL,
+        evidence TEXT NOT NULL,
+        reporter TEXT NOT NULL,
+        receipts TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX blame_ceremony ON blame (ceremony);
+    CREATE TABLE confirmed (key TEXT PRIMARY KEY) STRICT;
+    CREATE TABLE retired (key TEXT, peer TEXT, ceremony TEXT, PRIMARY KEY (key, peer)) STRICT;
+    CREATE TABLE approval (key TEXT, digest TEXT, PRIMARY KEY (key, digest)) STRICT;
+";
+
+/// How a ceremony stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It runs.
+    Running,
+    /// It ended with a result.
+    Done,
+    /// It ended without a result.
+    Failed,
+    /// This node was not among those chosen.
+    Released,
+    /// The node stopped in the middle of it.
+    Interrupted,
+}
+
+impl State {
+    fn as_str(self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Done => "done",
+            State::Failed => "failed",
+            State::Released => "released",
+            State::Interrupted => "interrupted",
+        }
+    }
+
+    fn from_str(text: &str) -> Self {
+        let all = [State::Running, State::Done, State::Failed, State::Released];
+        all.into_iter().find(|state| state.as_str() == text).unwrap_or(State::Interrupted)
+    }
+}
+
+/// What a blame rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// The blamed party's signed broadcast shows the fault to anybody.
+    Proof,
+    /// The reporter's secrets show the fault; to others it is one word against another.
+    Accusation,
+    /// The reporter did not get an answer in time; who was slow, or cut off, cannot be shown.
+    Absence,
+}
+
+/// A stored blame.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlameRecord {
+    /// The blamed node.
+    pub peer: String,
+    /// The round in which it failed; 0 is the joining.
+    pub round: u8,
+    /// What it failed.
+    pub fault: String,
+    /// What the blame rests on.
+    pub evidence: Basis,
+    /// The node that found the fault.
+    pub reporter: String,
+    /// Signed statements of the blamed node about this ceremony's messages.
+    pub receipts: Vec<ReceiptRecord>,
+}
+
+/// A signed statement that a message was sent; `docs/node.md` says how to check one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiptRecord {
+    /// The recipient; none for a broadcast.
+    pub to: Option<String>,
+    /// The round of the message.
+    pub round: u8,
+    /// SHA-256 of the payload, in hex.
+    pub payload_hash: String,
+    /// The payload of a broadcast, in hex.
+    pub payload: Option<String>,
+    /// The sender's Ed25519 signature, in hex.
+    pub signature: String,
+}
+
+/// A stored ceremony.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CeremonyRecord {
+    /// Its name, in hex.
+    pub id: String,
+    /// `keygen` or `sign`.
+    pub kind: String,
+    /// The key it makes or uses, in hex.
+    pub key: Option<String>,
+    /// What is signed, in hex.
+    pub digest: Option<String>,
+    /// The node that proposed it.
+    pub proposer: String,
+    /// The nodes that took part; before the start, those that were asked.
+    pub participants: Vec<String>,
+    /// How it stands.
+    pub state: State,
+    /// Milliseconds since 1970.
+    pub started_ms: u64,
+    /// Milliseconds since 1970.
+    pub ended_ms: Option<u64>,
+    /// The public key or the signature, in hex.
+    pub result: Option<String>,
+    /// Why it ended without a result.
+    pub reason: Option<String>,
+    /// Who is blamed.
+    pub blames: Vec<BlameRecord>,
+}
+
+/// The log of a node.
+#[derive(Debug)]
+pub(crate) struct Log {
+    connection: Mutex<Connection>,
+}
+
+impl Log {
+    /// Opens the log, making it where it does not exist, and marks what a stop cut off.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let connection = Connection::open(path)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let owner = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(path, owner).map_err(Error::file(path))?;
+        }
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        match version {
+            0 => {
+                connection.execute_batch(&format!("BEGIN; {TABLES} COMMIT;"))?;
+                connection.pragma_update(None, "user_version", VERSION)?;
+            }
+            VERSION => {}
+            other => {
+                let reason = format!("has version {other}, this program knows {VERSION}");
+                return Err(Error::Malformed { path: path.to_owned(), reason });
+            }
+        }
+        connection.execute(
+            "UPDATE ceremony SET state = 'interrupted', reason = 'the node stopped'
+             WHERE state = 'running'",
+            [],
+        )?;
+        Ok(Log { connection: Mutex::new(connection) })
+    }
+
+    /// Enters a ceremony that begins; `false` if its name was used before.
+    pub(crate) fn begin(&self, record: &CeremonyRecord) -> Result<bool, Error> {
+        let rows = self.lock().execute(
+            "INSERT OR IGNORE INTO ceremony
+             (id, kind, key, digest, proposer, participants, state, started_ms)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                record.id,
+                record.kind,
+                record.key,
+                record.digest,
+                record.proposer,
+                record.participants.join(" "),
+                record.state.as_str(),
+                record.started_ms as i64,
+            ],
+        )?;
+        Ok(rows == 1)
+    }
+
+    /// Enters how a ceremony ended, with all its blames, at once.
+    pub(crate) fn end(&self, record: &CeremonyRecord) -> Result<(), Error> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction()?;
+        transaction.execute(
+            "UPDATE ceremony SET key = ?2, participants = ?3, state = ?4, ended_ms = ?5,
+             result = ?6, reason = ?7 WHERE id = ?1",
+            params![
+                record.id,
+                record.key,
+                record.participants.join(" "),
+                record.state.as_str(),
+                record.ended_ms.map(|ms| ms as i64),
+                record.result,
+                record.reason,
+            ],
+        )?;
+        for blame in &record.blames {
+            let receipts = serde_json::to_string(&blame.receipts).unwrap_or_default();
+            let evidence = serde_json::to_string(&blame.evidence).unwrap_or_default();
+            transaction.execute(
+                "INSERT INTO blame (ceremony, peer, round, fault, evidence, reporter, receipts)
+                 VALUES (?, ?, ?, ?, ?, ?, ?)",
+                params![
+                    record.id,
+                    blame.peer,
+                    blame.round,
+                    blame.fault,
+                    evidence,
+                    blame.reporter,
+                    receipts
+                ],
+            )?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// The latest ceremonies, the newest first.
+    pub(crate) fn latest(&self, most: u32) -> Result<Vec<CeremonyRecord>, Error> {
+        let connection = self.lock();
+        let mut query = connection
+            .prepare("SELECT * FROM ceremony ORDER BY started_ms DESC, rowid DESC LIMIT ?")?;
+        let records = query.query_map([most], ceremony)?.collect::<Result<Vec<_>, _>>()?;
+        records.into_iter().map(|record| with_blames(&connection, record)).collect()
+    }
+
+    /// One ceremony.
+    pub(crate) fn ceremony(&self, id: &str) -> Result<Option<CeremonyRecord>, Error> {
+        let connection = self.lock();
+        let record = connection
+            .query_row("SELECT * FROM ceremony WHERE id = ?", [id], ceremony)
+            .optional()?;
+        record.map(|record| with_blames(&connection, record)).transpose()
+    }
+
+    /// Notes that every party confirmed that it has stored its share.
+    pub(crate) fn confirm(&self, key: &KeyId) -> Result<(), Error> {
+        let key = key.to_string();
+        self.lock().execute("INSERT OR IGNORE INTO confirmed VALUES (?)", [key])?;
+        Ok(())
+    }
+
+    /// Says whether every party confirmed that it has stored its share.
+    pub(crate) fn is_confirmed(&self, key: &KeyId) -> Result<bool, Error> {
+        let mut connection = self.lock();
+        exists(&mut connection, "SELECT 1 FROM confirmed WHERE key = ?", &[&key.to_string()])
+    }
+
+    /// Notes that the pairwise setup with `peer` must not be used with this key again.
+    pub(crate) fn retire(&self, key: &KeyId, peer: &PeerId, by: CeremonyId) -> Result<(), Error> {
+        let row = params![key.to_string(), peer.to_string(), by.to_string()];
+        self.lock().execute("INSERT OR IGNORE INTO retired VALUES (?, ?, ?)", row)?;
+        Ok(())
+    }
+
+    /// Says whether the pairwise setup with `peer` must not be used with this key again.
+    pub(crate) fn is_retired(&self, key: &KeyId, peer: &PeerId) -> Result<bool, Error> {
+        let arguments = [&key.to_string(), &peer.to_string()];
+        let mut connection = self.lock();
+        exists(&mut connection, "SELECT 1 FROM retired WHERE key = ? AND peer = ?", &arguments)
+    }
+
+    /// Approves that this node helps to sign `digest`.
+    pub(crate) fn approve(&self, key: &KeyId, digest: &[u8; 32]) -> Result<(), Error> {
+        let row = [key.to_string(), hex::encode(digest)];
+        self.lock().execute("INSERT OR IGNORE INTO approval VALUES (?, ?)", row)?;
+        Ok(())
+    }
+
+    /// Says whether this node may help to sign `digest`.
+    pub(crate) fn is_approved(&self, key: &KeyId, digest: &[u8; 32]) -> Result<bool, Error> {
+        let arguments = [&key.to_string(), &hex::encode(digest)];
+        let mut connection = self.lock();
+        exists(&mut connection, "SELECT 1 FROM approval WHERE key = ? AND digest = ?", &arguments)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn exists(connection: &mut Connection, query: &str, with: &[&String]) -> Result<bool, Error> {
+    let mut query = connection.prepare_cached(query)?;
+    Ok(query.exists(rusqlite::params_from_iter(with))?)
+}
+
+fn ceremony(row: &Row<'_>) -> rusqlite::Result<CeremonyRecord> {
+    let participants: String = row.get("participants")?;
+    let ended: Option<i64> = row.get("ended_ms")?;
+    Ok(CeremonyRecord {
+        id: row.get("id")?,
+        kind: row.get("kind")?,
+        key: row.get("key")?,
+        digest: row.get("digest")?,
+        proposer: row.get("proposer")?,
+        participants: participants.split_whitespace().map(str::to_owned).collect(),
+        state: State::from_str(&row.get::<_, String>("state")?),
+        started_ms: row.get::<_, i64>("started_ms")? as u64,
+        ended_ms: ended.map(|ms| ms as u64),
+        result: row.get("result")?,
+        reason: row.get("reason")?,
+        blames: Vec::new(),
+    })
+}
+
+fn with_blames(
+    connection: &Connection,
+    mut record: CeremonyRecord,
+) -> Result<CeremonyRecord, Error> {
+    let mut query =
+        connection.prepare_cached("SELECT * FROM blame WHERE ceremony = ? ORDER BY number")?;
+    let blames = query.query_map([&record.id], |row| {
+        let evidence: String = row.get("evidence")?;
+        let receipts: String = row.get("receipts")?;
+        Ok(BlameRecord {
+            peer: row.get("peer")?,
+            round: row.get("round")?,
+            fault: row.get("fault")?,
+            evidence: serde_json::from_str(&evidence).unwrap_or(Basis::Absence),
+            reporter: row.get("reporter")?,
+            receipts: serde_json::from_str(&receipts).unwrap_or_default(),
+        })
+    })?;
+    record.blames = blames.collect::<Result<_, _>>()?;
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(id: &str, started_ms: u64) -> CeremonyRecord {
+        CeremonyRecord {
+            id: id.into(),
+            kind: "sign".into(),
+            key: Some("k".into()),
+            digest: Some("d".into()),
+            proposer: "a".into(),
+            participants: vec!["a".into(), "b".into()],
+            state: State::Running,
+            started_ms,
+            ended_ms: None,
+            result: None,
+            reason: None,
+            blames: Vec::new(),
+        }
+    }
+
+    fn failed(id: &str) -> CeremonyRecord {
+        let receipt = ReceiptRecord {
+            to: None,
+            round: 1,
+            payload_hash: "00".into(),
+            payload: Some("01".into()),
+            signature: "02".into(),
+        };
+        let blame = BlameRecord {
+            peer: "b".into(),
+            round: 2,
+            fault: "commitment".into(),
+            evidence: Basis::Proof,
+            reporter: "a".into(),
+            receipts: vec![receipt],
+        };
+        CeremonyRecord {
+            state: State::Failed,
+            ended_ms: Some(9),
+            reason: Some("blamed".into()),
+            blames: vec![blame],
+            ..record(id, 1)
+        }
+    }
+
+    #[test]
+    fn ceremonies_and_blames_survive_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.db");
+        let log = Log::open(&path).unwrap();
+        assert!(log.begin(&record("1", 1)).unwrap());
+        assert!(!log.begin(&record("1", 2)).unwrap(), "a name is used once");
+        log.end(&failed("1")).unwrap();
+        assert!(log.begin(&record("2", 2)).unwrap());
+        drop(log);
+        let log = Log::open(&path).unwrap();
+        assert_eq!(log.ceremony("1").unwrap().unwrap(), failed("1"));
+        assert_eq!(log.ceremony("2").unwrap().unwrap().state, State::Interrupted);
+        assert_eq!(log.ceremony("3").unwrap(), None);
+        let latest: Vec<_> = log.latest(10).unwrap().into_iter().map(|r| r.id).collect();
+        assert_eq!(latest, ["2", "1"]);
+        assert_eq!(log.latest(1).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn confirmations_retirements_and_approvals_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::open(&folder.path().join("node.db")).unwrap();
+        let (key, peer) = (KeyId([1; 16]), PeerId::random());
+        assert!(!log.is_confirmed(&key).unwrap());
+        log.confirm(&key).unwrap();
+        assert!(log.is_confirmed(&key).unwrap());
+        log.retire(&key, &peer, CeremonyId([2; 32])).unwrap();
+        assert!(log.is_retired(&key, &peer).unwrap());
+        assert!(!log.is_retired(&KeyId([2; 16]), &peer).unwrap());
+        log.approve(&key, &[3; 32]).unwrap();
+        assert!(log.is_approved(&key, &[3; 32]).unwrap());
+        assert!(!log.is_approved(&key, &[4; 32]).unwrap());
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.db");
+        drop(Log::open(&path).unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+        let error = Log::open(&path).unwrap_err().to_string();
+        assert!(error.contains("has version 7"), "{error}");
+    }
+}

@@ -1,0 +1,169 @@
+//! A running node: opens the folder, starts the transport, the dispatcher and the API, and stops all.
+
+use crate::api;
+use crate::ceremony::{Mailboxes, Shared};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::folder::Folder;
+use crate::log::Log;
+use crate::metrics::Metrics;
+use crate::shares::Shares;
+use crate::transport::{self, Incoming};
+use crate::wire::{Body, Envelope};
+use libp2p::{Multiaddr, PeerId};
+use rand_core::{CryptoRng, SeedableRng};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use zeroize::Zeroizing;
+
+/// How long a stopping node lets its ceremonies tell the others.
+const GRACE: Duration = Duration::from_secs(2);
+/// Proposals that are answered at the same time, as a multiple of the ceremonies that may run.
+const ANSWERS_PER_CEREMONY: usize = 4;
+
+/// A node that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Node {
+    id: PeerId,
+    api: SocketAddr,
+    address: Multiaddr,
+    stop: watch::Sender<bool>,
+    mailboxes: Mailboxes,
+    tasks: Vec<JoinHandle<()>>,
+    /// Held so that no second process runs this folder.
+    _lock: std::fs::File,
+}
+
+impl Node {
+    /// Starts the node of a folder; returns once it listens.
+    ///
+    /// `rng` seeds all of the node's randomness.
+    ///
+    /// # Errors
+    /// The configuration, a key file, a share or the log cannot be used, the passphrase is wrong,
+    /// another process runs the folder, or an address cannot be listened on.
+    ///
+    /// Not cancel safe: dropping the future may leave tasks that run until the runtime ends.
+    pub async fn start(
+        folder: &Folder,
+        passphrase: Option<&[u8]>,
+        engine: Arc<dyn Engine>,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, Error> {
+        let config = folder.config()?;
+        let lock = folder.lock()?;
+        let secrets = folder.open(passphrase)?;
+        let id = secrets.identity.id();
+        if let Some(index) = config.peers.iter().position(|peer| peer.id == id) {
+            return Err(Error::config(format!("peers[{index}].id"), "is this node itself"));
+        }
+        let token = folder.token()?;
+        let shares = Shares::open(&folder.shares_path(), secrets.storage)?;
+        let log = Log::open(&folder.database_path())?;
+        let listener = tokio::net::TcpListener::bind(config.api).await;
+        let listener = listener.map_err(|error| Error::Listen {
+            address: config.api.to_string(),
+            reason: error.to_string(),
+        })?;
+        let api_address = listener.local_addr().map_err(Error::file(folder.root()))?;
+        let (stop, stopped) = watch::channel(false);
+        let (transport, incoming, swarm) =
+            transport::start(&config, &secrets.identity, stopped.clone())?;
+        let mailboxes = Mailboxes::new(config.limits.ceremonies, config.limits.message_bytes);
+        let mut seed = Zeroizing::new([0; 32]);
+        rng.fill_bytes(seed.as_mut_slice());
+        let shared = Arc::new(Shared {
+            identity: secrets.identity,
+            engine,
+            transport: transport.clone(),
+            shares,
+            log,
+            mailboxes: mailboxes.clone(),
+            metrics: Metrics::default(),
+            stop: stopped.clone(),
+            rng: Mutex::new(chacha20::ChaCha20Rng::from_seed(*seed)),
+            absent: Mutex::default(),
+            config,
+        });
+        let dispatcher = tokio::spawn(dispatch(shared.clone(), incoming));
+        let server = tokio::spawn(api::serve(shared, listener, &token, stopped));
+        let address = transport.listening().await?;
+        let tasks = vec![swarm, dispatcher, server];
+        tracing::info!(event = "node_started", %id, api = %api_address, %address);
+        Ok(Node { id, api: api_address, address, stop, mailboxes, tasks, _lock: lock })
+    }
+
+    /// The node's identity.
+    #[must_use]
+    pub fn id(&self) -> PeerId {
+        self.id
+    }
+
+    /// Where the HTTP API listens.
+    #[must_use]
+    pub fn api(&self) -> SocketAddr {
+        self.api
+    }
+
+    /// Where peers connect.
+    #[must_use]
+    pub fn address(&self) -> &Multiaddr {
+        &self.address
+    }
+
+    /// Stops: running ceremonies end with an entry in the log, then everything is closed.
+    ///
+    /// Not cancel safe: dropping the future closes everything at once.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let until = Instant::now() + GRACE;
+        while self.mailboxes.running() > 0 && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        for task in self.tasks {
+            // A server waits for its open connections, which may stay open for long.
+            if tokio::time::timeout_at(until, task).await.is_err() {
+                break;
+            }
+        }
+        tracing::info!(event = "node_stopped", id = %self.id);
+    }
+}
+
+/// Hands each received message to its ceremony, and proposals to tasks of their own.
+///
+/// Cancel safe: a message is handed over without waiting.
+async fn dispatch(shared: Arc<Shared>, mut incoming: mpsc::Receiver<Incoming>) {
+    let answers = Arc::new(Semaphore::new(shared.config.limits.ceremonies * ANSWERS_PER_CEREMONY));
+    while let Some(Incoming { from, frame }) = incoming.recv().await {
+        shared.metrics.received(frame.len());
+        let drop_it = |reason: &dyn core::fmt::Display| {
+            shared.metrics.dropped();
+            tracing::debug!(event = "message_dropped", from = %shared.name(&from), %reason);
+        };
+        let envelope = match Envelope::receive(&frame, from, shared.me()) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                drop_it(&error);
+                continue;
+            }
+        };
+        if let Body::Propose(proposal) = envelope.body.clone() {
+            let Ok(permit) = answers.clone().try_acquire_owned() else {
+                drop_it(&"too many proposals");
+                continue;
+            };
+            let answering = shared.clone().participate(envelope, proposal);
+            tokio::spawn(async move {
+                answering.await;
+                drop(permit);
+            });
+        } else if let Err(dropped) = shared.mailboxes.put(envelope, frame.len()) {
+            drop_it(&dropped);
+        }
+    }
+}

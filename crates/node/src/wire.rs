@@ -1,0 +1,379 @@
+//! What nodes say to each other: signed envelopes in canonical CBOR.
+//!
+//! The sender signs a statement of fixed shape: the ceremony, sender, recipient, kind, round and the
+//! SHA-256 of the payload. Whoever keeps a [`Receipt`] can later show that this sender said this,
+//! here, without keeping every payload. Nothing in an envelope is secret from its recipient; the
+//! connection encrypts it against everyone else.
+//!
+//! Decoding is strict: an envelope is accepted only if encoding it again gives the same bytes.
+//! Formats: `docs/node.md`.
+
+use crate::identity::{Identity, domain_hash, verifying_key};
+use libp2p::PeerId;
+use minicbor::bytes::{ByteArray, ByteVec};
+use minicbor::{Decode, Encode};
+use sha2::{Digest, Sha256};
+
+/// The version of the envelope and of everything in it.
+const VERSION: u8 = 1;
+const STATEMENT: &str = "tetralith/node/envelope/1";
+
+/// The name of a ceremony, drawn by the node that proposes it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct CeremonyId(pub(crate) [u8; 32]);
+
+impl core::fmt::Display for CeremonyId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl core::fmt::Debug for CeremonyId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "CeremonyId({self})")
+    }
+}
+
+/// Why bytes from a peer are not an envelope.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum WireError {
+    #[error("not an envelope: {0}")]
+    Malformed(String),
+    #[error("not in canonical form")]
+    NotCanonical,
+    #[error("version {0}, this node speaks version {VERSION}")]
+    Version(u8),
+    #[error("signed by another node than its sender")]
+    Sender,
+    #[error("meant for another node")]
+    Recipient,
+    #[error("the sender is not an Ed25519 identity")]
+    Identity,
+    #[error("the signature does not verify")]
+    Signature,
+}
+
+/// What an envelope carries.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) enum Body {
+    /// Asks nodes to take part.
+    #[n(1)]
+    Propose(#[n(0)] Proposal),
+    /// Answers a proposal.
+    #[n(2)]
+    Join(#[n(0)] Join),
+    /// Names the participants, by their own signed joins.
+    #[n(3)]
+    Start(#[n(0)] Start),
+    /// A protocol message of the engine.
+    #[n(4)]
+    Protocol(#[n(0)] ByteVec),
+    /// Tells that the sender has the result and has stored what it must keep.
+    #[n(5)]
+    Done(#[n(0)] ByteArray<32>),
+    /// Tells that the sender gave up, and whom it blames.
+    #[n(6)]
+    Fail(#[n(0)] Fail),
+}
+
+/// What a ceremony makes.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) enum Job {
+    /// A new key that any `threshold` of the parties sign with.
+    #[n(1)]
+    Keygen {
+        /// How many sign.
+        #[n(0)]
+        threshold: u8,
+    },
+    /// A signature of `digest` under a key.
+    #[n(2)]
+    Sign {
+        /// The key's identity.
+        #[n(0)]
+        key: ByteArray<16>,
+        /// What is signed.
+        #[n(1)]
+        digest: ByteArray<32>,
+    },
+}
+
+/// A proposal to its candidates.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
+pub(crate) struct Proposal {
+    #[n(0)]
+    pub(crate) job: Job,
+    /// All that are asked, the proposer among them, sorted by identity.
+    #[n(1)]
+    pub(crate) candidates: Vec<ByteVec>,
+}
+
+/// The answer to a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) enum Join {
+    /// Takes part.
+    #[n(1)]
+    Accept {
+        /// Makes the session's name new for this node.
+        #[n(0)]
+        nonce: ByteArray<32>,
+        /// SHA-256 of the proposal's payload that was answered.
+        #[n(1)]
+        proposal: ByteArray<32>,
+    },
+    /// Does not take part, and why.
+    #[n(2)]
+    Refuse(#[n(0)] String),
+}
+
+/// The start of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
+pub(crate) struct Start {
+    /// The participants' own envelopes with their accepting [`Join`], sorted by identity.
+    #[n(0)]
+    pub(crate) joins: Vec<ByteVec>,
+}
+
+/// Why the sender gave up.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
+pub(crate) struct Fail {
+    /// One sentence.
+    #[n(0)]
+    pub(crate) reason: String,
+    /// Who is blamed for what.
+    #[n(1)]
+    pub(crate) accused: Vec<Accused>,
+}
+
+/// One blamed party, as told to the others.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
+pub(crate) struct Accused {
+    #[n(0)]
+    pub(crate) peer: ByteVec,
+    #[n(1)]
+    pub(crate) round: u8,
+    #[n(2)]
+    pub(crate) check: String,
+}
+
+/// A message between two nodes, signed by its sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    pub(crate) ceremony: CeremonyId,
+    pub(crate) from: PeerId,
+    /// `None`: to all participants, the same bytes for each.
+    pub(crate) to: Option<PeerId>,
+    /// The engine's round for protocol messages, 0 for the others.
+    pub(crate) round: u8,
+    pub(crate) body: Body,
+    pub(crate) receipt: Receipt,
+}
+
+/// The signed statement that an envelope was sent: all of it but the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Receipt {
+    pub(crate) payload_hash: [u8; 32],
+    pub(crate) signature: [u8; 64],
+}
+
+#[derive(Encode, Decode)]
+#[cbor(array)]
+struct Outer {
+    #[n(0)]
+    version: u8,
+    #[n(1)]
+    ceremony: ByteArray<32>,
+    #[n(2)]
+    from: ByteVec,
+    #[n(3)]
+    to: Option<ByteVec>,
+    #[n(4)]
+    round: u8,
+    #[n(5)]
+    payload: ByteVec,
+    #[n(6)]
+    signature: ByteArray<64>,
+}
+
+impl Envelope {
+    /// Signs a message and returns its wire bytes.
+    pub(crate) fn seal(
+        identity: &Identity,
+        ceremony: CeremonyId,
+        to: Option<PeerId>,
+        round: u8,
+        body: &Body,
+    ) -> Vec<u8> {
+        let payload = to_bytes(body);
+        let hash: [u8; 32] = Sha256::digest(&payload).into();
+        let from = identity.id();
+        let signature = identity.sign(&statement(ceremony, &from, to.as_ref(), round, &hash));
+        to_bytes(&Outer {
+            version: VERSION,
+            ceremony: ceremony.0.into(),
+            from: from.to_bytes().into(),
+            to: to.map(|id| id.to_bytes().into()),
+            round,
+            payload: payload.into(),
+            signature: signature.into(),
+        })
+    }
+
+    /// The bytes that [`Self::seal`] returned to its sender.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(&Outer {
+            version: VERSION,
+            ceremony: self.ceremony.0.into(),
+            from: self.from.to_bytes().into(),
+            to: self.to.map(|id| id.to_bytes().into()),
+            round: self.round,
+            payload: self.payload().into(),
+            signature: self.receipt.signature.into(),
+        })
+    }
+
+    /// The encoded body, whose hash is in the signed statement.
+    pub(crate) fn payload(&self) -> Vec<u8> {
+        to_bytes(&self.body)
+    }
+
+    /// Reads an envelope and checks its form and its signature, whoever delivered it.
+    pub(crate) fn open(bytes: &[u8]) -> Result<Self, WireError> {
+        let outer: Outer = from_bytes(bytes)?;
+        if outer.version != VERSION {
+            return Err(WireError::Version(outer.version));
+        }
+        let from = peer(&outer.from)?;
+        let to = outer.to.as_ref().map(peer).transpose()?;
+        let ceremony = CeremonyId(outer.ceremony.into());
+        let payload_hash: [u8; 32] = Sha256::digest(outer.payload.as_slice()).into();
+        let signature: [u8; 64] = outer.signature.into();
+        let statement = statement(ceremony, &from, to.as_ref(), outer.round, &payload_hash);
+        let key = verifying_key(&from).ok_or(WireError::Identity)?;
+        if !key.verify(&statement, &signature) {
+            return Err(WireError::Signature);
+        }
+        let body = from_bytes(&outer.payload)?;
+        let receipt = Receipt { payload_hash, signature };
+        Ok(Envelope { ceremony, from, to, round: outer.round, body, receipt })
+    }
+
+    /// Reads an envelope that `sender`'s connection delivered to `me`.
+    pub(crate) fn receive(bytes: &[u8], sender: PeerId, me: PeerId) -> Result<Self, WireError> {
+        let envelope = Self::open(bytes)?;
+        if envelope.from != sender {
+            return Err(WireError::Sender);
+        }
+        if envelope.to.is_some_and(|to| to != me) {
+            return Err(WireError::Recipient);
+        }
+        Ok(envelope)
+    }
+}
+
+/// What a sender signs.
+fn statement(
+    ceremony: CeremonyId,
+    from: &PeerId,
+    to: Option<&PeerId>,
+    round: u8,
+    payload_hash: &[u8; 32],
+) -> [u8; 32] {
+    let to = to.map(|id| id.to_bytes()).unwrap_or_default();
+    domain_hash(STATEMENT, &[&ceremony.0, &from.to_bytes(), &to, &[round], payload_hash])
+}
+
+/// Reads a peer identity.
+pub(crate) fn peer(bytes: &ByteVec) -> Result<PeerId, WireError> {
+    PeerId::from_bytes(bytes).map_err(|error| WireError::Malformed(error.to_string()))
+}
+
+fn to_bytes(value: &impl Encode<()>) -> Vec<u8> {
+    minicbor::to_vec(value).expect("a vector takes all bytes")
+}
+
+/// Decodes and refuses whatever this module would have encoded otherwise.
+fn from_bytes<T: Encode<()> + for<'b> Decode<'b, ()>>(bytes: &[u8]) -> Result<T, WireError> {
+    let value: T =
+        minicbor::decode(bytes).map_err(|error| WireError::Malformed(error.to_string()))?;
+    if to_bytes(&value) == bytes { Ok(value) } else { Err(WireError::NotCanonical) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(body: &Body) -> (Identity, PeerId, Vec<u8>) {
+        let (a, b) = (Identity::from_seed(&[1; 32]), Identity::from_seed(&[2; 32]).id());
+        let bytes = Envelope::seal(&a, CeremonyId([3; 32]), Some(b), 4, body);
+        (a, b, bytes)
+    }
+
+    #[test]
+    fn what_is_sealed_is_received() {
+        let bodies = [
+            Body::Propose(Proposal {
+                job: Job::Sign { key: [5; 16].into(), digest: [6; 32].into() },
+                candidates: vec![vec![1].into(), vec![2].into()],
+            }),
+            Body::Join(Join::Accept { nonce: [9; 32].into(), proposal: [10; 32].into() }),
+            Body::Join(Join::Refuse("busy".into())),
+            Body::Start(Start { joins: vec![vec![1, 2].into()] }),
+            Body::Protocol(vec![7; 1000].into()),
+            Body::Done([8; 32].into()),
+            Body::Fail(Fail {
+                reason: "x".into(),
+                accused: vec![Accused { peer: vec![1].into(), round: 2, check: "y".into() }],
+            }),
+        ];
+        for body in bodies {
+            let (a, b, bytes) = sample(&body);
+            let envelope = Envelope::receive(&bytes, a.id(), b).unwrap();
+            assert_eq!((envelope.from, envelope.to, envelope.round), (a.id(), Some(b), 4));
+            assert_eq!(envelope.body, body);
+            assert_eq!(envelope.to_bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn an_envelope_is_for_its_recipient_from_its_sender() {
+        let (a, b, bytes) = sample(&Body::Done([0; 32].into()));
+        assert_eq!(Envelope::receive(&bytes, a.id(), a.id()), Err(WireError::Recipient));
+        let stranger = Envelope::receive(&bytes, b, b);
+        assert_eq!(stranger, Err(WireError::Sender));
+    }
+
+    #[test]
+    fn every_changed_byte_is_noticed() {
+        let (a, b, bytes) = sample(&Body::Done([0; 32].into()));
+        for index in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[index] ^= 1;
+            assert!(Envelope::receive(&changed, a.id(), b).is_err(), "byte {index}");
+            assert!(Envelope::open(&bytes[..index]).is_err(), "cut at {index}");
+        }
+        let trailing = [bytes.as_slice(), &[0]].concat();
+        assert_eq!(Envelope::open(&trailing), Err(WireError::NotCanonical));
+    }
+
+    #[test]
+    fn other_encodings_of_the_same_value_are_refused() {
+        let (_, _, bytes) = sample(&Body::Done([0; 32].into()));
+        // 0x87 is an array of seven; 0x9f … 0xff the same of indefinite length.
+        let indefinite = [&[0x9f], &bytes[1..], &[0xff]].concat();
+        assert_eq!(Envelope::open(&indefinite), Err(WireError::NotCanonical));
+        let version = [&[bytes[0], 2], &bytes[2..]].concat();
+        assert_eq!(Envelope::open(&version), Err(WireError::Version(2)));
+    }
+
+    #[test]
+    fn the_encoding_is_frozen() {
+        let (_, _, bytes) = sample(&Body::Join(Join::Refuse("busy".into())));
+        let hash = hex::encode(Sha256::digest(&bytes));
+        assert_eq!(hash, "b7176c227c2e19889eaf0740a8c54b514fb2ab340db1df4adcdd296f36391b94");
+    }
+}

@@ -1,0 +1,165 @@
+//! Nodes in this process, on real loopback sockets, each with its own folder.
+
+pub(crate) mod coin;
+
+use chacha20::ChaCha20Rng;
+use coin::Coin;
+use rand_core::SeedableRng;
+use serde_json::Value;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tetralith_keyfile::{Cost, Protection};
+use tetralith_node::Node;
+use tetralith_node::config::{Config, Limits, Peer, Policy, SignPolicy, Timeouts};
+use tetralith_node::folder::Folder;
+
+pub(crate) const PASSPHRASE: &[u8] = b"pass";
+
+/// A cluster of nodes, some of which run.
+pub(crate) struct Cluster {
+    _root: tempfile::TempDir,
+    pub(crate) members: Vec<Member>,
+}
+
+pub(crate) struct Member {
+    pub(crate) folder: Folder,
+    pub(crate) config: Config,
+    pub(crate) engine: Arc<Coin>,
+    pub(crate) node: Option<Node>,
+}
+
+/// Ports that are free now; all are held until all are known.
+fn free_ports(count: usize) -> Vec<u16> {
+    let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    listeners.iter().map(|listener| listener.local_addr().unwrap().port()).collect()
+}
+
+impl Cluster {
+    /// Makes the folders of `count` nodes; none runs yet.
+    pub(crate) fn new(count: usize, edit: impl Fn(&mut Config)) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let ports = free_ports(2 * count);
+        let mut rng = ChaCha20Rng::from_seed([count as u8; 32]);
+        let made: Vec<_> = (0..count)
+            .map(|index| {
+                let folder = Folder::new(&root.path().join(format!("node-{}", index + 1)));
+                let protection = Protection::Passphrase(PASSPHRASE);
+                let identity = folder.create(protection, Cost::LEAST, &mut rng).unwrap();
+                (folder, identity)
+            })
+            .collect();
+        let peer = |index: usize| Peer {
+            name: format!("node-{}", index + 1),
+            id: made[index].1.id(),
+            address: format!("/ip4/127.0.0.1/tcp/{}", ports[index]).parse().unwrap(),
+        };
+        let configs: Vec<_> = (0..count)
+            .map(|index| {
+                let mut config = Config {
+                    name: format!("node-{}", index + 1),
+                    listen: peer(index).address,
+                    api: SocketAddr::from(([127, 0, 0, 1], ports[count + index])),
+                    timeouts: Timeouts { join_ms: 1000, round_ms: 1000 },
+                    limits: Limits::default(),
+                    policy: Policy { sign: SignPolicy::Peers },
+                    peers: (0..count).filter(|other| *other != index).map(peer).collect(),
+                };
+                edit(&mut config);
+                config
+            })
+            .collect();
+        let members = made.into_iter().zip(configs).map(|((folder, _), config)| {
+            folder.write_config(&config).unwrap();
+            Member { folder, config, engine: Arc::default(), node: None }
+        });
+        let members = members.collect();
+        Cluster { _root: root, members }
+    }
+
+    /// Makes and starts `count` nodes, and waits until all are connected.
+    pub(crate) async fn start(count: usize, edit: impl Fn(&mut Config)) -> Self {
+        let mut cluster = Self::new(count, edit);
+        for member in &mut cluster.members {
+            member.start().await;
+        }
+        for index in 0..count {
+            cluster.members[index].connected(count - 1).await;
+        }
+        cluster
+    }
+
+    pub(crate) async fn stop(self) {
+        for member in self.members {
+            if let Some(node) = member.node {
+                node.stop().await;
+            }
+        }
+    }
+}
+
+impl Member {
+    pub(crate) async fn start(&mut self) {
+        let mut rng = ChaCha20Rng::from_seed([self.config.api.port() as u8; 32]);
+        let engine = self.engine.clone();
+        let node = Node::start(&self.folder, Some(PASSPHRASE), engine, &mut rng).await;
+        self.node = Some(node.unwrap());
+    }
+
+    pub(crate) async fn stop(&mut self) {
+        self.node.take().unwrap().stop().await;
+    }
+
+    /// Waits until `count` peers are connected.
+    pub(crate) async fn connected(&self, count: usize) {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            let (_, status) = self.get("/v1/status").await;
+            let peers = status["peers"].as_array().unwrap().iter();
+            if peers.filter(|peer| peer["connected"] == true).count() == count {
+                return;
+            }
+            assert!(Instant::now() < end, "{status}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
+        let (status, text) = self.request(path, None, None).await;
+        (status, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}")))
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        let token = self.folder.token().unwrap();
+        let (status, text) = self.request(path, Some(body.to_string()), Some(&token)).await;
+        (status, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}")))
+    }
+
+    /// Sends a request; a body makes it a POST.
+    pub(crate) async fn request(
+        &self,
+        path: &str,
+        body: Option<String>,
+        token: Option<&str>,
+    ) -> (u16, String) {
+        let url = format!("http://{}{path}", self.config.api);
+        let token = token.map(|token| format!("Bearer {token}"));
+        let call = move || {
+            let agent: ureq::Agent =
+                ureq::Agent::config_builder().http_status_as_error(false).build().into();
+            let mut response = match body {
+                Some(body) => {
+                    let mut request = agent.post(&url);
+                    if let Some(token) = token {
+                        request = request.header("authorization", token);
+                    }
+                    request.send(body)
+                }
+                None => agent.get(&url).call(),
+            }
+            .unwrap();
+            (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
+        };
+        tokio::task::spawn_blocking(call).await.unwrap()
+    }
+}

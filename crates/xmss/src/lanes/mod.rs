@@ -1,0 +1,198 @@
+//! Many hashes at once: the fast route of key generation, signing and verification.
+//!
+//! An [`Engine`] holds lanes of the parameter set's hash function, wide ones for throughput and
+//! narrow ones for what is left over. [`chains`] runs WOTS+ chains over them, [`trees`] hashes nodes.
+//! What differs between hash functions is in `kernels`; nothing below this file knows of it.
+
+pub(crate) mod chains;
+pub(crate) mod trees;
+
+use crate::hash::{Function, Value, rate, separator};
+use crate::params::{HashFunction, MAX_N, Params};
+use tetralith_kernels::{keccak, sha256, sha512};
+use zeroize::Zeroizing;
+
+/// The front of an address hash: separator, key, and the address's first half, hashed once.
+#[derive(Clone)]
+pub(crate) enum Prefix {
+    Sha256(sha256::Prefix),
+    Sha512(sha512::Prefix),
+    Keccak(keccak::Prefix),
+}
+
+impl Prefix {
+    fn new(p: Params, function: Function, keys: &[&[u8]], head: &[u8; 16]) -> Self {
+        let mut bytes = Zeroizing::new([0; 3 * MAX_N + 16]);
+        let (pad, mut len) = separator(p, function);
+        bytes[..len].copy_from_slice(&pad[..len]);
+        for part in keys.iter().copied().chain([&head[..]]) {
+            bytes[len..len + part.len()].copy_from_slice(part);
+            len += part.len();
+        }
+        let bytes = &bytes[..len];
+        match p.hash() {
+            HashFunction::Sha2 if p.n() == 64 => Prefix::Sha512(sha512::Prefix::new(bytes)),
+            HashFunction::Sha2 => Prefix::Sha256(sha256::Prefix::new(bytes)),
+            _ => Prefix::Keccak(keccak::Prefix::new(rate(p), bytes)),
+        }
+    }
+
+    /// The front of `PRF(key, head ‖ …)`.
+    pub(crate) fn prf(p: Params, key: &[u8], head: &[u8; 16]) -> Self {
+        Self::new(p, Function::Prf, &[key], head)
+    }
+
+    /// The front of `PRF_keygen(sk_seed, seed ‖ head ‖ …)`.
+    pub(crate) fn prf_keygen(p: Params, sk_seed: &[u8], seed: &[u8], head: &[u8; 16]) -> Self {
+        Self::new(p, Function::PrfKeygen, &[sk_seed, seed], head)
+    }
+}
+
+/// Lanes of the set's hash function.
+#[allow(clippy::large_enum_variant)] // one on the stack for a whole job
+pub(crate) enum Lanes {
+    Sha256(sha256::Lanes),
+    Sha512(sha512::Lanes),
+    Keccak(keccak::Lanes),
+}
+
+/// Runs the same expression on the lanes of whichever function this is.
+macro_rules! each {
+    ($lanes:expr, $m:ident => $do:expr) => {
+        match $lanes {
+            Lanes::Sha256($m) => $do,
+            Lanes::Sha512($m) => $do,
+            Lanes::Keccak($m) => $do,
+        }
+    };
+}
+
+impl Lanes {
+    /// The lanes with the highest throughput.
+    pub(crate) fn wide(p: Params) -> Self {
+        match p.hash() {
+            HashFunction::Sha2 if p.n() == 64 => {
+                Lanes::Sha512(sha512::Lanes::new(sha512::Kernel::wide()))
+            }
+            HashFunction::Sha2 => Lanes::Sha256(sha256::Lanes::new(sha256::Kernel::wide(), p.n())),
+            _ => Lanes::Keccak(keccak::Lanes::new(keccak::Kernel::wide(), p.n(), rate(p))),
+        }
+    }
+
+    /// The lanes for a few hashes.
+    pub(crate) fn narrow(p: Params) -> Self {
+        match p.hash() {
+            HashFunction::Sha2 if p.n() == 64 => {
+                Lanes::Sha512(sha512::Lanes::new(sha512::Kernel::narrow()))
+            }
+            HashFunction::Sha2 => {
+                Lanes::Sha256(sha256::Lanes::new(sha256::Kernel::narrow(), p.n()))
+            }
+            _ => Lanes::Keccak(keccak::Lanes::new(keccak::Kernel::narrow(), p.n(), rate(p))),
+        }
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        each!(self, m => m.width())
+    }
+
+    /// Gives a lane its prefix. A prefix of another hash function leaves the lane as it was, which
+    /// cannot happen: both are made from one parameter set.
+    fn set_prefix(&mut self, lane: usize, prefix: &Prefix) {
+        match (self, prefix) {
+            (Lanes::Sha256(m), Prefix::Sha256(prefix)) => m.set_prefix(lane, prefix),
+            (Lanes::Sha512(m), Prefix::Sha512(prefix)) => m.set_prefix(lane, prefix),
+            (Lanes::Keccak(m), Prefix::Keccak(prefix)) => m.set_prefix(lane, prefix),
+            _ => debug_assert!(false, "prefix and lanes are of one parameter set"),
+        }
+    }
+
+    fn set_tail(&mut self, lane: usize, tail: [u32; 4]) {
+        each!(self, m => m.set_tail(lane, tail));
+    }
+
+    fn put(&mut self, lane: usize, right: bool, value: &[u8]) {
+        each!(self, m => m.put(lane, right, value));
+    }
+
+    fn take(&self, lane: usize, value: &mut [u8]) {
+        each!(self, m => m.take(lane, value));
+    }
+
+    fn prf(&mut self) {
+        each!(self, m => m.prf());
+    }
+
+    fn prf_long(&mut self) {
+        each!(self, m => m.prf_long());
+    }
+
+    fn f(&mut self) {
+        each!(self, m => m.masked());
+    }
+
+    fn h(&mut self) {
+        each!(self, m => m.pair());
+    }
+}
+
+/// The name of the kernel that hashes most of a parameter set's work on this machine.
+#[must_use]
+pub fn kernel_name(p: Params) -> &'static str {
+    match p.hash() {
+        HashFunction::Sha2 if p.n() == 64 => sha512::Kernel::wide().name(),
+        HashFunction::Sha2 => sha256::Kernel::wide().name(),
+        _ => keccak::Kernel::wide().name(),
+    }
+}
+
+/// All lanes that a job needs.
+pub(crate) struct Engine {
+    pub(crate) params: Params,
+    wide: Lanes,
+    narrow: Lanes,
+}
+
+impl Engine {
+    pub(crate) fn new(params: Params) -> Self {
+        Self { params, wide: Lanes::wide(params), narrow: Lanes::narrow(params) }
+    }
+
+    /// Hashes `prefix ‖ tail` for many tails into consecutive values of `n` bytes; `long` says that
+    /// the prefix is one of `PRF_keygen`.
+    pub(crate) fn prf_many(
+        &mut self,
+        prefix: &Prefix,
+        long: bool,
+        tails: impl ExactSizeIterator<Item = [u32; 4]>,
+        out: &mut [u8],
+    ) {
+        let n = self.params.n();
+        let few = tails.len() <= self.narrow.width();
+        let lanes = if few { &mut self.narrow } else { &mut self.wide };
+        for lane in 0..lanes.width() {
+            lanes.set_prefix(lane, prefix);
+        }
+        let mut tails = tails;
+        for group in out.chunks_mut(n * lanes.width()) {
+            for (lane, tail) in tails.by_ref().take(group.len() / n).enumerate() {
+                lanes.set_tail(lane, tail);
+            }
+            if long {
+                lanes.prf_long()
+            } else {
+                lanes.prf()
+            }
+            for (lane, value) in group.chunks_mut(n).enumerate() {
+                lanes.take(lane, value);
+            }
+        }
+    }
+}
+
+/// Copies `n` bytes into a value.
+pub(crate) fn value(bytes: &[u8]) -> Value {
+    let mut value = [0; MAX_N];
+    value[..bytes.len()].copy_from_slice(bytes);
+    value
+}
