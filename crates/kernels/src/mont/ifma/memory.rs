@@ -74,6 +74,7 @@ impl Memory {
     /// Squares `a` up to `count` > 0 times; returns how many times are left, because the next guess
     /// would be wrong.
     pub(super) fn square(&mut self, a: &mut [u64], count: u64) -> u64 {
+        debug_assert!(are_digits(a));
         self.write(CONSTANTS, a);
         let (second, left) = match self.v {
             // SAFETY: there is such a memory only where the CPU has the features (`Ifma::new`).
@@ -87,11 +88,13 @@ impl Memory {
             _ => unreachable!("`blocks` names no other class"),
         };
         self.read(a, CONSTANTS + usize::from(second) * WORKSPACE);
+        debug_assert!(are_digits(a), "a digit left the kernel unchecked");
         left
     }
 
     /// Multiplies `a` by `b`, and says whether the guesses were right; else `a` is as it was.
     pub(super) fn multiply(&mut self, a: &mut [u64], b: &[u64]) -> bool {
+        debug_assert!(are_digits(a) && are_digits(b));
         self.write(CONSTANTS, a);
         self.write(CONSTANTS + second(self.v), b);
         let right = match self.v {
@@ -107,6 +110,7 @@ impl Memory {
         };
         if right {
             self.read(a, CONSTANTS + WORKSPACE);
+            debug_assert!(are_digits(a), "a digit left the kernel unchecked");
         }
         right
     }
@@ -116,6 +120,11 @@ fn last_lane(last: u64, others: u64) -> Line {
     let mut line = Line([others; 8]);
     line.0[7] = last;
     line
+}
+
+/// Says whether all are below 2^52.
+fn are_digits(digits: &[u64]) -> bool {
+    digits.iter().all(|&digit| digit <= DIGIT)
 }
 
 /// Digits of 52 bits of a number of 64-bit limbs, which is not longer.
@@ -131,7 +140,6 @@ pub(super) fn to_digits(digits: &mut [u64], limbs: &[u64]) {
 pub(super) fn from_digits(digits: &[u64], limbs: usize) -> Vec<u64> {
     let mut out = vec![0; limbs + 1];
     for (i, &digit) in digits.iter().enumerate() {
-        debug_assert!(digit <= DIGIT, "a digit left the kernel unchecked");
         let placed = u128::from(digit) << (52 * i % 64);
         out[52 * i / 64] |= placed as u64;
         out[(52 * i / 64 + 1).min(limbs)] |= (placed >> 64) as u64;
