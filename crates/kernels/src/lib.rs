@@ -10,16 +10,11 @@ pub mod cpu;
 pub mod edwards25519;
 pub mod edwards25519x2;
 #[cfg(target_arch = "x86_64")]
-pub mod edwards25519x4;
-#[cfg(target_arch = "x86_64")]
 pub mod edwards25519x8;
 pub mod field25519;
 #[cfg(target_arch = "x86_64")]
-mod field25519x4;
-#[cfg(target_arch = "x86_64")]
 mod field25519x8;
 pub mod keccak;
-pub mod lanes4;
 pub mod lanes8;
 pub mod mont;
 #[cfg(target_arch = "x86_64")]

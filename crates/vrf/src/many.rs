@@ -3,13 +3,10 @@
 //! Nothing is combined between proofs, so a bad one neither spoils nor saves its neighbours, no
 //! randomness is needed, and torsion has nowhere to hide. Where the CPU has AVX-512 IFMA, eight
 //! proofs on edwards25519 are verified side by side, one in each lane of its vectors; proofs that
-//! are not well formed are left to [`crate::verify`], which says what is wrong with them. Where it
-//! has AVX2 alone, the two sums of two proofs are computed side by side.
+//! are not well formed are left to [`crate::verify`], which says what is wrong with them.
 //!
 //! Work is spread over the current rayon thread pool.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 
@@ -56,14 +53,6 @@ pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>>
             .chain(rest.par_iter().map(one))
             .collect();
     }
-    #[cfg(target_arch = "x86_64")]
-    if let Group::Edwards25519(rules) = suite.group()
-        && tetralith_kernels::lanes8::Lanes8::detect().is_none()
-        && let Some(lanes) = tetralith_kernels::lanes4::Lanes4::detect()
-    {
-        let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
-        return chunks.flat_map_iter(|rows| avx2::verify(lanes, suite, rules, rows)).collect();
-    }
     rows.par_iter().map(one).collect()
 }
 
@@ -100,12 +89,9 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
 /// Names the kernel that proves and verifies for a suite here, for benchmarks and messages.
 #[must_use]
 pub fn kernel(suite: Suite) -> &'static str {
-    use tetralith_kernels::{lanes4::Lanes4, lanes8::Lanes8};
-    match suite.group() {
-        Group::Edwards25519(_) if Lanes8::detect().is_some() => "avx512",
-        Group::Edwards25519(_) if Lanes4::detect().is_some() => "avx2",
-        _ => "portable",
-    }
+    let edwards = matches!(suite.group(), Group::Edwards25519(_));
+    let lanes = tetralith_kernels::lanes8::Lanes8::detect().is_some();
+    if edwards && lanes { "avx512" } else { "portable" }
 }
 
 /// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.

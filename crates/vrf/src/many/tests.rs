@@ -182,15 +182,6 @@ fn many_say_what_one_says() {
             for (i, verdict) in order.iter().zip(&verdicts) {
                 assert_eq!(*verdict, expected[*i], "{suite}, row {i}, order {shift}");
             }
-            #[cfg(target_arch = "x86_64")]
-            if let Some(lanes) = tetralith_kernels::lanes4::Lanes4::detect()
-                && shift < 2
-            {
-                let verdicts = avx2::verify(lanes, suite, rules(suite), &shuffled);
-                for (i, verdict) in order.iter().zip(&verdicts) {
-                    assert_eq!(*verdict, expected[*i], "{suite}, row {i}, order {shift}, AVX2");
-                }
-            }
         }
     }
 }
@@ -205,10 +196,6 @@ fn any_number_of_rows() {
         all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
     for n in (0..18).chain([31, 32, 33, 40]) {
         assert_eq!(verify_many(suite, &all[..n]), expected[..n]);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(lanes) = tetralith_kernels::lanes4::Lanes4::detect() {
-            assert_eq!(avx2::verify(lanes, suite, rules(suite), &all[..n]), expected[..n]);
-        }
     }
     let repeated: Vec<Row<'_>> = (0..300).map(|i| all[i * 7 % 40]).collect();
     for (i, verdict) in verify_many(suite, &repeated).iter().enumerate() {
