@@ -1,13 +1,16 @@
-//! Generates the AVX-512 IFMA squaring kernels, one text of assembly per size class.
+//! Generates the assembly of the modular kernels.
 //!
-//! The order of the steps decides the speed (by a third), and no compiler keeps it: so the order is
+//! AVX-512 IFMA: one text per size class and operation. The order of the steps decides the speed (by a third), and no compiler keeps it: so the order is
 //! data (`build/orders.rs`), the steps are written once for all sizes (`build/squaring.rs`), and
-//! registers are given and bounds checked by a hundred lines each (`build/machine.rs`).
+//! registers are given and bounds checked by a hundred lines each (`build/machine.rs`). MULX and ADX: one
+//! text per operation, loops over blocks (`build/mulx.rs`).
 
 #![allow(unreachable_pub)] // the modules below are shared with nobody
 
 #[path = "build/machine.rs"]
 mod machine;
+#[path = "build/mulx.rs"]
+mod mulx;
 #[path = "build/orders.rs"]
 mod orders;
 #[path = "build/squaring.rs"]
@@ -23,6 +26,8 @@ fn main() {
     let write = |name: String, text: String| {
         std::fs::write(Path::new(&out).join(name), text).expect("the output directory is writable");
     };
+    write("mulx_squarings.s".into(), mulx::squarings());
+    write("mulx_product.s".into(), mulx::product());
     for (blocks, words, order) in orders::SQUARINGS {
         let size = Size::new(blocks, words, false);
         write(format!("ifma_squarings_{blocks}.s"), squaring::squarings(size, order));

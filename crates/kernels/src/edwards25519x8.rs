@@ -36,12 +36,13 @@ pub struct Points {
     t: Fe8,
 }
 
-/// Points without the coordinate T, enough to be doubled or encoded.
-#[derive(Clone, Copy, Debug)]
-struct Projective {
-    x: Fe8,
-    y: Fe8,
+/// Points made ready for being added to: (Y+X, Y-X, Z, T).
+#[derive(Clone, Copy)]
+struct Augend {
+    y_plus_x: Fe8,
+    y_minus_x: Fe8,
     z: Fe8,
+    t: Fe8,
 }
 
 /// Points made ready for being added: (Y+X, Y-X, 2Z, 2dT). All may be loose.
@@ -62,6 +63,7 @@ struct Affine {
 }
 
 /// x = E/G, y = H/F: what both formulas end in before the last multiplications.
+#[derive(Clone, Copy)]
 struct Completed {
     e: Fe8,
     f: Fe8,
@@ -137,29 +139,60 @@ impl Points {
         }
     }
 
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn projective(&self) -> Projective {
-        Projective { x: self.x, y: self.y, z: self.z }
-    }
-
     /// The points times 2^n; `n` is public and not zero.
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn double_times(&self, n: u32) -> Points {
         debug_assert!(n > 0);
-        let mut p = self.projective();
-        for _ in 1..n {
-            p = p.double().projective();
+        let (mut p, mut sum) = (*self, Completed::of(self));
+        for i in 0..n {
+            if i > 0 {
+                p.set_projective(&sum);
+            }
+            p.double(&mut sum);
         }
-        p.double().extended()
+        sum.extended()
+    }
+
+    /// Does the last multiplications but for that of T, which is left as it is: wrong. The points are
+    /// fit for being doubled and nothing else.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn set_projective(&mut self, sum: &Completed) {
+        self.x = sum.e.mul(&sum.f);
+        self.y = sum.g.mul(&sum.h);
+        self.z = sum.f.mul(&sum.g);
+    }
+
+    /// # Correctness
+    /// With A = X^2 and B = Y^2: E = 2XY, F = 2Z^2 + A - B, G = B - A, H = A + B, all of whole
+    /// products; see [`Wide`].
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn double(&self, sum: &mut Completed) {
+        sum.e = self.x.mul_wide(&self.y).twice();
+        let a = self.x.square_wide();
+        let b = self.y.square_wide();
+        let zz = self.z.square_wide();
+        sum.f = zz.twice_add_sub(&a, &b);
+        sum.g = b.sub(&a);
+        sum.h = b.add(&a);
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn augend(&self) -> Augend {
+        let (y_plus_x, y_minus_x) = (self.y.add(&self.x), self.y.sub(&self.x));
+        Augend { y_plus_x, y_minus_x, z: self.z, t: self.t }
+    }
+}
+
+impl Augend {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn cached(&self) -> Cached {
         Cached {
-            y_plus_x: self.y.add(&self.x),
-            y_minus_x: self.y.sub(&self.x),
+            y_plus_x: self.y_plus_x,
+            y_minus_x: self.y_minus_x,
             z2: self.z.add(&self.z),
             t2d: self.t.mul(&Fe8::splat(&Fe::D2)),
         }
@@ -169,60 +202,54 @@ impl Points {
     /// The sums and differences are taken of whole products; see [`Wide`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn add_cached(&self, q: &Cached) -> Completed {
-        let a = self.y.sub(&self.x).mul_wide(&q.y_minus_x);
-        let b = self.y.add(&self.x).mul_wide(&q.y_plus_x);
+    fn add_cached(&self, q: &Cached, sum: &mut Completed) {
+        let a = self.y_minus_x.mul_wide(&q.y_minus_x);
+        let b = self.y_plus_x.mul_wide(&q.y_plus_x);
         let c = self.t.mul_wide(&q.t2d);
         let d = self.z.mul_wide(&q.z2);
-        Completed { e: b.sub(&a), f: d.sub(&c), g: d.add(&c), h: b.add(&a) }
+        sum.e = b.sub(&a);
+        sum.f = d.sub(&c);
+        sum.g = d.add(&c);
+        sum.h = b.add(&a);
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn add_affine(&self, q: &Affine) -> Completed {
-        let a = self.y.sub(&self.x).mul_wide(&q.y_minus_x);
-        let b = self.y.add(&self.x).mul_wide(&q.y_plus_x);
+    fn add_affine(&self, q: &Affine, sum: &mut Completed) {
+        let a = self.y_minus_x.mul_wide(&q.y_minus_x);
+        let b = self.y_plus_x.mul_wide(&q.y_plus_x);
         let c = self.t.mul_wide(&q.xy2d);
         let d = Wide::twice_of(&self.z);
-        Completed { e: b.sub(&a), f: d.sub(&c), g: d.add(&c), h: b.add(&a) }
-    }
-}
-
-impl Projective {
-    /// The points with their T.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn extended(&self) -> Points {
-        let (x, y) = (self.x.mul(&self.z), self.y.mul(&self.z));
-        Points { x, y, z: self.z.square(), t: self.x.mul(&self.y) }
-    }
-
-    /// # Correctness
-    /// With A = X^2 and B = Y^2: E = 2XY, F = 2Z^2 + A - B, G = B - A, H = A + B, all of whole
-    /// products; see [`Wide`].
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn double(&self) -> Completed {
-        let e = self.x.mul_wide(&self.y).twice();
-        let a = self.x.square_wide();
-        let b = self.y.square_wide();
-        let zz = self.z.square_wide();
-        Completed { e, f: zz.twice_add_sub(&a, &b), g: b.sub(&a), h: b.add(&a) }
+        sum.e = b.sub(&a);
+        sum.f = d.sub(&c);
+        sum.g = d.add(&c);
+        sum.h = b.add(&a);
     }
 }
 
 impl Completed {
+    /// Points with Z = 1.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn extended(&self) -> Points {
-        let Projective { x, y, z } = self.projective();
-        Points { x, y, z, t: self.e.mul(&self.h) }
+    fn of(p: &Points) -> Completed {
+        Completed { e: p.x, f: p.z, g: p.z, h: p.y }
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn projective(&self) -> Projective {
-        Projective { x: self.e.mul(&self.f), y: self.g.mul(&self.h), z: self.f.mul(&self.g) }
+    fn extended(&self) -> Points {
+        let (x, y) = (self.e.mul(&self.f), self.g.mul(&self.h));
+        Points { x, y, z: self.f.mul(&self.g), t: self.e.mul(&self.h) }
+    }
+
+    /// The points, when they are next added to: Y + X and Y - X are taken of whole products.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn set_augend(&self, a: &mut Augend) {
+        let (x, y) = (self.e.mul_wide(&self.f), self.g.mul_wide(&self.h));
+        a.y_plus_x = y.add(&x);
+        a.y_minus_x = y.sub(&x);
+        a.z = self.f.mul(&self.g);
+        a.t = self.e.mul(&self.h);
     }
 }
 

@@ -80,6 +80,22 @@ pub(crate) fn store(lanes: &mut [u64; 8], v: __m512i) {
     unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), v) }
 }
 
+/// Reads four lanes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load_half(lanes: &[u64; 4]) -> __m256i {
+    // SAFETY: the reference is to 32 readable bytes, and the instruction asks for no alignment.
+    unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
+}
+
+/// Writes four lanes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn store_half(lanes: &mut [u64; 4], v: __m256i) {
+    // SAFETY: the reference is to 32 writable bytes, and the instruction asks for no alignment.
+    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), v) }
+}
+
 /// The lanes of a vector.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -400,26 +416,17 @@ impl Fe8 {
         debug_assert_at_most(a, LOOSE);
         debug_assert_at_most(b, LOOSE);
         let zero = _mm512_setzero_si512();
-        let mut z = [zero; 10];
-        for i in 0..5 {
-            for j in 0..5 {
-                z[i + j + 1] = _mm512_madd52hi_epu64(z[i + j + 1], a[i], b[j]);
+        let (mut l, mut h) = ([zero; 10], [zero; 10]);
+        for k in (0..9usize).rev() {
+            for i in k.saturating_sub(4)..(k + 1).min(5) {
+                h[k + 1] = _mm512_madd52hi_epu64(h[k + 1], a[i], b[k - i]);
+                l[k] = _mm512_madd52lo_epu64(l[k], a[i], b[k - i]);
             }
         }
-        for column in &mut z[1..] {
-            *column = _mm512_add_epi64(*column, *column);
+        for k in 0..10 {
+            l[k] = _mm512_add_epi64(l[k], _mm512_add_epi64(h[k], h[k]));
         }
-        for i in 1..5 {
-            for j in 5 - i..5 {
-                z[i + j] = _mm512_madd52lo_epu64(z[i + j], a[i], b[j]);
-            }
-        }
-        let mut r = fold(&z);
-        for i in 0..5 {
-            for j in 0..5 - i {
-                r[i + j] = _mm512_madd52lo_epu64(r[i + j], a[i], b[j]);
-            }
-        }
+        let r = fold(&l);
         Wide::checked(r)
     }
 
@@ -537,6 +544,23 @@ pub(crate) fn transpose(rows: &[__m512i; 8]) -> [__m512i; 8] {
         out[k + 4] = _mm512_shuffle_i64x2::<0xee>(quads[k], quads[4 + k]);
     }
     out
+}
+
+/// Transposes the 4 x 4 words of the lower halves and those of the upper halves: between four columns
+/// of eight lanes, and four rows of lanes 0 to 3 with those of lanes 4 to 7 beside them.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn transpose_halves(rows: &[__m512i; 4]) -> [__m512i; 4] {
+    let even_of = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    let odd_of = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    let (a, b) = (_mm512_unpacklo_epi64(rows[0], rows[1]), _mm512_unpackhi_epi64(rows[0], rows[1]));
+    let (c, d) = (_mm512_unpacklo_epi64(rows[2], rows[3]), _mm512_unpackhi_epi64(rows[2], rows[3]));
+    [
+        _mm512_permutex2var_epi64(a, even_of, c),
+        _mm512_permutex2var_epi64(b, even_of, d),
+        _mm512_permutex2var_epi64(a, odd_of, c),
+        _mm512_permutex2var_epi64(b, odd_of, d),
+    ]
 }
 
 /// The little-endian 64-bit words of eight encodings.

@@ -12,9 +12,13 @@
 mod fast;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod ifma;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod mulx;
 mod portable;
 mod ring;
 mod squarer;
+#[cfg(test)]
+mod test_moduli;
 
 pub use fast::{FastRing, Kernel};
 pub use ring::Ring;

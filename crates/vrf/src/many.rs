@@ -51,12 +51,12 @@ pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>>
     rows.par_iter().map(one).collect()
 }
 
-/// Names the kernel that verifies `n` proofs of a suite here, for benchmarks and messages.
+/// Names the kernel that proves and verifies for a suite here, for benchmarks and messages.
 #[must_use]
-pub fn kernel(suite: Suite, n: usize) -> &'static str {
+pub fn kernel(suite: Suite) -> &'static str {
     let edwards = matches!(suite.group(), Group::Edwards25519(_));
     let lanes = tetralith_kernels::lanes8::Lanes8::detect().is_some();
-    if edwards && lanes && n >= LEAST { "avx512" } else { "portable" }
+    if edwards && lanes { "avx512" } else { "portable" }
 }
 
 /// Whole groups of eight, at most [`CHUNK`], and no fewer chunks than threads if that can be.

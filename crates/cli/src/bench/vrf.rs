@@ -34,13 +34,13 @@ fn one(runner: &mut Runner, suite: Suite) {
     let name = suite.name();
     if runner.wants("vrf.prove", name) {
         let key = SecretKey::from_bytes(suite, &[7; 32]).expect("a scalar below the order");
-        runner.measure(Case::new("vrf.prove", name, kernel(suite, 1)), 1, || {
+        runner.measure(Case::new("vrf.prove", name, kernel(suite)), 1, || {
             black_box(key.prove(black_box(&[5; 32])).is_ok());
         });
     }
     if runner.wants("vrf.verify", name) {
         let inputs = inputs(suite, 16);
-        let case = Case::new("vrf.verify", name, kernel(suite, 1));
+        let case = Case::new("vrf.verify", name, kernel(suite));
         runner.measure(case, inputs.len() as u64, || {
             for (key, alpha, proof) in &inputs {
                 assert!(black_box(verify(suite, key, alpha, proof)).is_ok());
@@ -60,15 +60,10 @@ fn many(runner: &mut Runner, suite: Suite, n: usize, threads: usize) {
     let inputs = inputs(suite, n);
     let rows: Vec<Row<'_>> =
         inputs.iter().map(|(public_key, alpha, proof)| Row { public_key, alpha, proof }).collect();
-    let kernel = kernel(suite, n).to_owned();
-    let case = Case { n, threads, kernel, ..Case::new(job, suite.name(), "") };
+    let case = Case { n, threads, ..Case::new(job, suite.name(), kernel(suite)) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     runner.measure(case, n as u64, || {
-        let part = rows.len().div_ceil(threads);
-        std::thread::scope(|scope| {
-            for rows in rows.chunks(part).skip(1) {
-                scope.spawn(move || assert!(verify_many(suite, rows).iter().all(Result::is_ok)));
-            }
-            assert!(verify_many(suite, &rows[..part]).iter().all(Result::is_ok));
-        });
+        let verdicts = pool.install(|| verify_many(suite, &rows));
+        assert!(verdicts.iter().all(Result::is_ok));
     });
 }

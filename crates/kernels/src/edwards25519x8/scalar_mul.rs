@@ -1,7 +1,7 @@
 //! Two double multiplications in step: s B - c Y and s H - c G, in each lane.
 //!
 //! The second takes 252 doublings for s below 2^253; the first takes 128 for c, because multiples of
-//! B and of 2^128 B are tables. Signed digits of four bits for Y, G and H, of eight for B. The
+//! B and of 2^124 B are tables. Signed digits of four bits for Y, G and H, of eight for B. The
 //! doublings of both sums are interleaved; they do not wait for each other.
 //!
 //! Points may have torsion parts, for which it matters what integer -c is ([`MinusC`]). L - c is
@@ -13,7 +13,7 @@
 //! digit of its own.
 
 use super::table::{Digits, FixedMultiples, Multiples};
-use super::{Completed, Points, Projective};
+use super::{Augend, Completed, Points};
 use crate::edwards25519::base;
 use crate::field25519x8::words;
 use crate::lanes8::Lanes8;
@@ -58,13 +58,14 @@ pub fn double_mul_all_vartime(
     minus_c: MinusC,
 ) -> Vec<[Points; 2]> {
     // SAFETY: the token shows that the CPU has the features that the function enables.
-    groups.iter().map(|group| unsafe { double_mul(group, minus_c) }).collect()
+    unsafe { double_mul_all(groups, minus_c) }
 }
 
-/// Multiples of B and of 2^128 B.
+/// Multiples of B for the lower bytes of s, and of 2^124 B for the upper ones: those are added at odd
+/// powers of 16, where 16^(2j+1) 2^124 = 256^j 2^128.
 static BASE: LazyLock<[FixedMultiples; 2]> = LazyLock::new(|| {
     let (mut one, mut high) = ([0; 32], [0; 32]);
-    (one[0], high[16]) = (1, 1);
+    (one[0], high[15]) = (1, 0x10);
     [one, high].map(|scalar| FixedMultiples::new(&base().mul(&scalar)))
 });
 
@@ -156,63 +157,112 @@ fn add_repeated(s: &[u8; 32], word: u64) -> [u8; 32] {
     out
 }
 
-#[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-fn double_mul(group: &DoubleMul<'_>, minus_c: MinusC) -> [Points; 2] {
-    let scalars = Scalars::new(group, minus_c);
-    let [low, high] = &*BASE;
-    let (y, g, h) = (Multiples::new(group.y), Multiples::new(group.g), Multiples::new(group.h));
-    let [mut u, mut v] = starts(group, &scalars, &y, &g, &h);
-    for i in (0..32).rev() {
-        let c = scalars.minus_c(i);
-        let [u4, v4] = double_4_times(&u, &v);
-        let u_sum = y.add_to(&u4.extended(), &c);
-        u = if i % 2 == 0 {
-            let sum = low.add_to(&u_sum.extended(), &scalars.s_byte(i / 2));
-            high.add_to(&sum.extended(), &scalars.s_byte(16 + i / 2)).projective()
-        } else {
-            u_sum.projective()
-        };
-        let sum = g.add_to(&v4.extended(), &c);
-        v = h.add_to(&sum.extended(), &scalars.s(i)).projective();
-    }
-    [u.extended(), v.extended()]
+/// Multiples of one group's Y, G and H.
+#[derive(Default)]
+struct Tables {
+    y: Multiples,
+    g: Multiples,
+    h: Multiples,
 }
 
-/// Both sums from 2^252 down to 2^128.
+/// s B - c Y and s H - c G so far. Results are written where they stay: copies of structures of this
+/// size cost as much as an addition of points.
+struct Sums {
+    /// Before their last multiplications.
+    completed: [Completed; 2],
+    /// Fit for being doubled.
+    points: [Points; 2],
+    augends: [Augend; 2],
+}
+
 #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-fn starts(
-    group: &DoubleMul<'_>,
-    scalars: &Scalars,
-    y: &Multiples,
-    g: &Multiples,
-    h: &Multiples,
-) -> [Projective; 2] {
-    let neutral = Points::neutral();
-    let mut u = neutral.or_where(scalars.from_point, group.y).projective();
-    let start = neutral.or_where(scalars.from_point, group.g);
-    let mut v = h.add_to(&start, &scalars.s(63)).projective();
-    for i in (32..63).rev() {
-        let mut v4 = if scalars.from_point == 0 {
-            v.double().projective().double().projective().double().projective().double()
-        } else {
-            let [u4, v4] = double_4_times(&u, &v);
-            u = u4.projective();
-            v4
-        };
-        if i == 32 {
-            v4 = g.add_to(&v4.extended(), &scalars.c_top);
+fn double_mul_all(groups: &[DoubleMul<'_>], minus_c: MinusC) -> Vec<[Points; 2]> {
+    let mut tables = Tables::default();
+    let mut sums = Sums::new();
+    let mut out = Vec::with_capacity(groups.len());
+    for group in groups {
+        let scalars = Scalars::new(group, minus_c);
+        tables.y.fill(group.y);
+        tables.g.fill(group.g);
+        tables.h.fill(group.h);
+        sums.above_128(group, &scalars, &tables);
+        for i in (0..32).rev() {
+            sums.double_4_times(0);
+            sums.add_at(i, &scalars, &tables);
         }
-        v = h.add_to(&v4.extended(), &scalars.s(i)).projective();
+        out.push([sums.completed[0].extended(), sums.completed[1].extended()]);
     }
-    [y.add_to(&u.extended(), &scalars.c_top).projective(), v]
+    out
 }
 
-/// Both times 16, but for the last multiplications.
-#[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-fn double_4_times(u: &Projective, v: &Projective) -> [Completed; 2] {
-    let (mut u, mut v) = (*u, *v);
-    for _ in 0..3 {
-        (u, v) = (u.double().projective(), v.double().projective());
+impl Sums {
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn new() -> Sums {
+        let neutral = Points::neutral();
+        Sums {
+            completed: [Completed::of(&neutral); 2],
+            points: [neutral; 2],
+            augends: [neutral.augend(); 2],
+        }
     }
-    [u.double(), v.double()]
+
+    /// Both sums from 2^252 down to 2^128.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn above_128(&mut self, group: &DoubleMul<'_>, scalars: &Scalars, tables: &Tables) {
+        let neutral = Points::neutral();
+        let start = |p: &Points| neutral.or_where(scalars.from_point, p);
+        self.completed = [Completed::of(&start(group.y)), Completed::of(&start(group.g))];
+        let first = usize::from(scalars.from_point == 0); // the first sum is neutral until 2^128
+        for i in (32..64).rev() {
+            if i < 63 {
+                self.double_4_times(first);
+            }
+            let [_, v] = &mut self.completed;
+            let [_, a] = &mut self.augends;
+            if i == 32 {
+                v.set_augend(a);
+                tables.g.add_to(a, &scalars.c_top, v);
+            }
+            v.set_augend(a);
+            tables.h.add_to(a, &scalars.s(i), v);
+        }
+        let [u, _] = &mut self.completed;
+        let [a, _] = &mut self.augends;
+        u.set_augend(a);
+        tables.y.add_to(a, &scalars.c_top, u);
+    }
+
+    /// Adds what belongs to 16^i, for i below 32. What belongs to different sums stands side by side
+    /// in the program, because it does not wait for each other.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn add_at(&mut self, i: usize, scalars: &Scalars, tables: &Tables) {
+        let [even, odd] = &*BASE;
+        let (c, s) = (scalars.minus_c(i), scalars.s(i));
+        let [u, v] = &mut self.completed;
+        let [a, b] = &mut self.augends;
+        u.set_augend(a);
+        v.set_augend(b);
+        tables.y.add_to(a, &c, u);
+        tables.g.add_to(b, &c, v);
+        u.set_augend(a);
+        v.set_augend(b);
+        match i % 2 {
+            0 => even.add_to(a, &scalars.s_byte(i / 2), u),
+            _ => odd.add_to(a, &scalars.s_byte(16 + i / 2), u),
+        }
+        tables.h.add_to(b, &s, v);
+    }
+
+    /// Sums times 16, from the `first` on.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    fn double_4_times(&mut self, first: usize) {
+        for _ in 0..4 {
+            for k in first..2 {
+                self.points[k].set_projective(&self.completed[k]);
+            }
+            for k in first..2 {
+                self.points[k].double(&mut self.completed[k]);
+            }
+        }
+    }
 }

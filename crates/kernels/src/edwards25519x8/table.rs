@@ -11,20 +11,23 @@
 //! instead of 20 gathers of eight words or a blend of all entries; on Zen 5 that is 4 cycles per lane
 //! where a gather takes 35 and a blend of eight entries 10.
 
-use super::{Affine, Cached, Completed, Points};
+use super::{Affine, Augend, Cached, Completed, Points};
 use crate::edwards25519::{self, Point};
-use crate::field25519x8::{Fe8, load, store, transpose};
+use crate::field25519x8::{Fe8, load, load_half, store, store_half, transpose, transpose_halves};
 use core::arch::x86_64::*;
 
 /// Multiples 0 to 8 of eight points.
-pub(super) struct Multiples {
-    entries: Vec<Entry>,
-}
+#[derive(Default)]
+pub(super) struct Multiples(Vec<Entry>);
 
 /// One multiple in all lanes, row by row.
 #[derive(Clone, Copy)]
+struct Entry([Row; 8]);
+
+/// One multiple in one lane: sixteen words, then four.
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Entry([[[u64; 8]; 3]; 8]);
+struct Row([[u64; 8]; 2], [u64; 4]);
 
 /// Digits of eight lanes: magnitudes, and a mask of those that are negative.
 #[derive(Clone, Copy, Debug)]
@@ -52,18 +55,20 @@ impl Digits {
 }
 
 impl Multiples {
+    /// Fills the table with the multiples of other points.
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    pub(super) fn new(p: &Points) -> Multiples {
-        let first = p.cached();
-        let mut entries = Vec::with_capacity(9);
-        entries.push(Entry::from_cached(&Points::neutral().cached()));
-        entries.push(Entry::from_cached(&first));
-        let mut multiple = *p;
-        for _ in 2..9 {
-            multiple = multiple.add_cached(&first).extended();
-            entries.push(Entry::from_cached(&multiple.cached()));
+    pub(super) fn fill(&mut self, p: &Points) {
+        self.0.resize(9, Entry([Row([[0; 8]; 2], [0; 4]); 8]));
+        self.0[0].set(&Points::neutral().augend().cached());
+        let one = p.augend();
+        let first = one.cached();
+        self.0[1].set(&first);
+        let (mut multiple, mut sum) = (one, Completed::of(p));
+        for entry in &mut self.0[2..] {
+            multiple.add_cached(&first, &mut sum);
+            sum.set_augend(&mut multiple);
+            entry.set(&multiple.cached());
         }
-        Multiples { entries }
     }
 
     /// The digits' multiples; digits are from -8 to 8.
@@ -72,16 +77,19 @@ impl Multiples {
     /// Entries are tight, so that their negatives are loose and fit for being multiplied.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    fn lookup(&self, digits: &Digits) -> Cached {
+    pub(super) fn lookup(&self, digits: &Digits) -> Cached {
         let zero = _mm512_setzero_si512();
-        let (mut a, mut b, mut c) = ([zero; 8], [zero; 8], [zero; 8]);
+        let (mut a, mut b, mut c) = ([zero; 8], [zero; 8], [zero; 4]);
         for lane in 0..8 {
-            let row = &self.entries[digits.magnitudes[lane] as usize].0[lane];
-            a[lane] = load(&row[0]);
-            b[lane] = load(&row[1]);
-            c[lane] = load(&row[2]);
+            let Row(head, tail) = &self.0[digits.magnitudes[lane] as usize].0[lane];
+            a[lane] = load(&head[0]);
+            b[lane] = load(&head[1]);
+            c[lane % 4] = match lane {
+                0..4 => _mm512_castsi256_si512(load_half(tail)),
+                _ => _mm512_inserti64x4::<1>(c[lane % 4], load_half(tail)),
+            };
         }
-        let (a, b, c) = (transpose(&a), transpose(&b), transpose(&c));
+        let (a, b, c) = (transpose(&a), transpose(&b), transpose_halves(&c));
         let plus = Fe8([a[0], a[1], a[2], a[3], a[4]]);
         let minus = Fe8([a[5], a[6], a[7], b[0], b[1]]);
         Cached {
@@ -92,41 +100,39 @@ impl Multiples {
         }
     }
 
-    /// Adds the digits' multiples to `p`.
+    /// The sum of `p` and the digits' multiples.
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    pub(super) fn add_to(&self, p: &Points, digits: &Digits) -> Completed {
-        p.add_cached(&self.lookup(digits))
+    pub(super) fn add_to(&self, p: &Augend, digits: &Digits, sum: &mut Completed) {
+        p.add_cached(&self.lookup(digits), sum);
     }
 }
 
 impl Entry {
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn from_cached(p: &Cached) -> Entry {
+    fn set(&mut self, p: &Cached) {
         let (yp, ym, z, t) = (&p.y_plus_x.0, &p.y_minus_x.0, &p.z2.0, &p.t2d.0);
-        let zero = _mm512_setzero_si512();
-        let parts = [
-            [yp[0], yp[1], yp[2], yp[3], yp[4], ym[0], ym[1], ym[2]],
-            [ym[3], ym[4], z[0], z[1], z[2], z[3], z[4], t[0]],
-            [t[1], t[2], t[3], t[4], zero, zero, zero, zero],
-        ];
-        let mut entry = Entry([[[0; 8]; 3]; 8]);
-        for (i, part) in parts.iter().enumerate() {
-            let rows = transpose(part);
-            for lane in 0..8 {
-                store(&mut entry.0[lane][i], rows[lane]);
-            }
+        let a = transpose(&[yp[0], yp[1], yp[2], yp[3], yp[4], ym[0], ym[1], ym[2]]);
+        let b = transpose(&[ym[3], ym[4], z[0], z[1], z[2], z[3], z[4], t[0]]);
+        let c = transpose_halves(&[t[1], t[2], t[3], t[4]]);
+        for (lane, Row(head, tail)) in self.0.iter_mut().enumerate() {
+            store(&mut head[0], a[lane]);
+            store(&mut head[1], b[lane]);
+            let half = match lane {
+                0..4 => _mm512_castsi512_si256(c[lane]),
+                _ => _mm512_extracti64x4_epi64::<1>(c[lane % 4]),
+            };
+            store_half(tail, half);
         }
-        entry
     }
 }
 
 /// Multiples 0 to 128 of one point with Z = 1, the same in all lanes.
-pub(super) struct FixedMultiples(Vec<Row>);
+pub(super) struct FixedMultiples(Vec<FixedRow>);
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Row([[u64; 8]; 2]);
+struct FixedRow([[u64; 8]; 2]);
 
 impl FixedMultiples {
     /// # Correctness
@@ -142,7 +148,7 @@ impl FixedMultiples {
         let row = |entry: &edwards25519::Affine| {
             let (p, m) = (entry.y_plus_x.canonical(), entry.y_minus_x.canonical());
             let t = entry.xy2d.canonical();
-            Row([
+            FixedRow([
                 [p[0], p[1], p[2], p[3], p[4], m[0], m[1], m[2]],
                 [m[3], m[4], t[0], t[1], t[2], t[3], t[4], 0],
             ])
@@ -171,9 +177,9 @@ impl FixedMultiples {
         }
     }
 
-    /// Adds the digits' multiples to `p`.
+    /// The sum of `p` and the digits' multiples.
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    pub(super) fn add_to(&self, p: &Points, digits: &Digits) -> Completed {
-        p.add_affine(&self.lookup(digits))
+    pub(super) fn add_to(&self, p: &Augend, digits: &Digits, sum: &mut Completed) {
+        p.add_affine(&self.lookup(digits), sum);
     }
 }

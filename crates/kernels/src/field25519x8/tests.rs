@@ -74,7 +74,7 @@ fn arithmetic_agrees_with_portable() {
         for (i, (a, b)) in pairs().into_iter().enumerate() {
             let (pa, pb) = (a.map(|a| Fe::from_bytes(&a)), b.map(|b| Fe::from_bytes(&b)));
             let (a, b) = (Fe8::from_bytes(&a), Fe8::from_bytes(&b));
-            let mask = (i * 37 >> 2) as u8;
+            let mask = ((i * 37) >> 2) as u8;
             let on = |l: usize| (mask >> l & 1).into();
             assert_same(&a, |l| pa[l]);
             assert_same(&Fe8::from_lanes(&pb), |l| pb[l]);

@@ -10,19 +10,22 @@ use core::slice::Iter;
 pub enum Kernel {
     /// 52-bit digits with AVX-512 IFMA, for moduli of 450 to 4150 bits.
     Ifma,
+    /// 64-bit limbs with MULX and ADX, for moduli of 800 bits and more.
+    Mulx,
     /// 64-bit limbs in plain Rust, for any modulus.
     Portable,
 }
 
 impl Kernel {
     /// All kernels, the fastest first.
-    pub const ALL: [Kernel; 2] = [Kernel::Ifma, Kernel::Portable];
+    pub const ALL: [Kernel; 3] = [Kernel::Ifma, Kernel::Mulx, Kernel::Portable];
 
     /// The kernel's name in reports and benchmarks.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Ifma => "ifma",
+            Kernel::Mulx => "mulx",
             Kernel::Portable => "portable",
         }
     }
@@ -33,8 +36,10 @@ impl Kernel {
         match self {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kernel::Ifma => super::ifma::fits(bits),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kernel::Mulx => super::mulx::fits(bits),
             #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-            Kernel::Ifma => {
+            Kernel::Ifma | Kernel::Mulx => {
                 let _ = bits;
                 false
             }
@@ -61,6 +66,8 @@ pub struct FastRing {
 enum Engine {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     Ifma(super::ifma::Ifma),
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    Mulx(super::mulx::Mulx),
     /// Space for a product; elements are the ring's, in Montgomery form.
     Portable(Vec<u64>),
 }
@@ -83,8 +90,10 @@ impl FastRing {
         let engine = match kernel {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kernel::Ifma => Engine::Ifma(super::ifma::Ifma::new(ring, bit_len(ring.modulus()))?),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kernel::Mulx => Engine::Mulx(super::mulx::Mulx::new(ring)?),
             #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-            Kernel::Ifma => return None,
+            Kernel::Ifma | Kernel::Mulx => return None,
             Kernel::Portable => Engine::Portable(vec![0; 2 * ring.len()]),
         };
         Some(Self { ring: ring.clone(), engine })
@@ -96,6 +105,8 @@ impl FastRing {
         match self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(_) => Kernel::Ifma,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(_) => Kernel::Mulx,
             Engine::Portable(_) => Kernel::Portable,
         }
     }
@@ -113,6 +124,8 @@ impl FastRing {
         match &self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.len(),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(mulx) => mulx.len(),
             Engine::Portable(_) => self.ring.len(),
         }
     }
@@ -130,6 +143,8 @@ impl FastRing {
         match &self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.enter(a),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(mulx) => mulx.enter(a),
             Engine::Portable(_) => self.ring.enter(a),
         }
     }
@@ -140,6 +155,8 @@ impl FastRing {
         match &self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.leave(a, self.ring.len()),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(mulx) => mulx.leave(a, self.ring.len()),
             Engine::Portable(_) => self.ring.leave(a),
         }
     }
@@ -149,6 +166,8 @@ impl FastRing {
         match &mut self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.multiply(a, b),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(mulx) => mulx.multiply(a, b),
             Engine::Portable(wide) => self.ring.mul_assign(a, b, wide),
         }
     }
@@ -158,6 +177,8 @@ impl FastRing {
         match &mut self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.square(a, count),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(mulx) => mulx.square(a, count),
             Engine::Portable(wide) => {
                 for _ in 0..count {
                     self.ring.square_assign(a, wide);

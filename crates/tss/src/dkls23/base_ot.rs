@@ -183,7 +183,7 @@ fn pads(request: &[u8; 32], public: &[u8], points: &[[u8; POINT]]) -> Zeroizing<
     for (i, point) in points.iter().enumerate() {
         input[0] = i as u8;
         input[1..].copy_from_slice(point);
-        pads.push(prf.block(&input[..]));
+        pads.push(prf.block(&input));
     }
     pads
 }

@@ -37,6 +37,7 @@ impl FixedBase {
     }
 
     /// The multiples, row after row.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn multiples(&self) -> &[AffinePoint] {
         &self.rows
     }

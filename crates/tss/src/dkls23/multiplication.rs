@@ -178,7 +178,7 @@ fn pad(pads: &Prf, j: usize, row: u128) -> [Scalar; PAD] {
     input[16..18].copy_from_slice(&(j as u16).to_le_bytes());
     array::from_fn(|k| {
         input[18] = k as u8;
-        scalar_of(pads.block(&input[..]))
+        scalar_of(pads.block(&input))
     })
 }
 

@@ -160,7 +160,7 @@ fn column(expand: &Prf, i: usize, seed: &[u8; 32]) -> Column {
     let mut column = [0; BLOCKS];
     for (counter, pair) in column.chunks_mut(2).enumerate() {
         input[33] = counter as u8;
-        let mut bytes = Zeroizing::new(expand.block(&input[..]));
+        let mut bytes = Zeroizing::new(expand.block(&input));
         for (block, half) in pair.iter_mut().zip(bytes.chunks_exact(BLOCK)) {
             *block = u128::from_le_bytes(core::array::from_fn(|k| half[k]));
         }

@@ -196,12 +196,12 @@ impl Chunk<'_> {
         let prefix = [self.rules.suite_string, 2];
         let group = |i: usize| {
             let digests = self.digests(|lane, message| {
-                message.extend(prefix);
+                message.extend_from_slice(&prefix);
                 if self.rules.domain_separated {
-                    message.extend(y[i][lane]);
+                    message.extend_from_slice(&y[i][lane]);
                 }
                 for part in [h, gamma, u, v] {
-                    message.extend(part[i][lane]);
+                    message.extend_from_slice(&part[i][lane]);
                 }
                 if self.rules.domain_separated {
                     message.push(0);
@@ -241,8 +241,8 @@ impl Chunk<'_> {
     fn outputs(&self, gamma8: &Encodings) -> Vec<[u8; 64]> {
         let group = |encodings: &[[u8; 32]; 8]| {
             self.digests(|lane, message| {
-                message.extend([self.rules.suite_string, 3]);
-                message.extend(encodings[lane]);
+                message.extend_from_slice(&[self.rules.suite_string, 3]);
+                message.extend_from_slice(&encodings[lane]);
                 if self.rules.domain_separated {
                     message.push(0);
                 }
@@ -253,14 +253,16 @@ impl Chunk<'_> {
 
     /// Hashes eight messages, which `write` writes.
     fn digests(&self, write: impl Fn(usize, &mut Vec<u8>)) -> [[u8; 64]; 8] {
-        let messages: [Vec<u8>; 8] = core::array::from_fn(|lane| {
-            let mut message = Vec::with_capacity(256);
-            write(lane, &mut message);
-            message
-        });
+        let mut buffer = Vec::with_capacity(8 * 192);
+        let mut ends = [0; 9];
+        for lane in 0..8 {
+            write(lane, &mut buffer);
+            ends[lane + 1] = buffer.len();
+        }
+        let messages: [&[u8]; 8] = core::array::from_fn(|lane| &buffer[ends[lane]..ends[lane + 1]]);
         match self.rules.hash {
-            Hash::Sha512 => digest_8(self.lanes, &messages.each_ref().map(Vec::as_slice)),
-            Hash::Blake2b => messages.map(|message| Digest64::of(Hash::Blake2b, &[&message])),
+            Hash::Sha512 => digest_8(self.lanes, &messages),
+            Hash::Blake2b => messages.map(|message| Digest64::of(Hash::Blake2b, &[message])),
         }
     }
 }

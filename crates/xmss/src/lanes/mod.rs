@@ -49,6 +49,7 @@ impl Prefix {
 }
 
 /// Lanes of the set's hash function.
+#[allow(clippy::large_enum_variant)] // one on the stack for a whole job
 pub(crate) enum Lanes {
     Sha256(sha256::Lanes),
     Sha512(sha512::Lanes),

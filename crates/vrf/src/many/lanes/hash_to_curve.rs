@@ -37,9 +37,9 @@ impl Chunk<'_> {
     fn draft03_uniform(&self, start: usize) -> [[u8; 32]; 8] {
         let hashes = self.digests(|lane, message| {
             let row = self.row_at(start, lane);
-            message.extend([self.rules.suite_string, 1]);
-            message.extend(self.parsed[row].key);
-            message.extend(self.rows[row].alpha);
+            message.extend_from_slice(&[self.rules.suite_string, 1]);
+            message.extend_from_slice(&self.parsed[row].key);
+            message.extend_from_slice(self.rows[row].alpha);
         });
         hashes.map(|hash| {
             let mut r = crate::edwards::take_32(&hash, 0);
@@ -53,16 +53,16 @@ impl Chunk<'_> {
         let tag = crate::hash_to_curve::rfc9380_tag(self.rules.suite_string);
         let b0 = self.digests(|lane, message| {
             let row = self.row_at(start, lane);
-            message.extend([0; 128]);
-            message.extend(self.parsed[row].key);
-            message.extend(self.rows[row].alpha);
-            message.extend([0, 48, 0]);
-            message.extend(tag);
+            message.extend_from_slice(&[0; 128]);
+            message.extend_from_slice(&self.parsed[row].key);
+            message.extend_from_slice(self.rows[row].alpha);
+            message.extend_from_slice(&[0, 48, 0]);
+            message.extend_from_slice(&tag);
         });
         let b1 = self.digests(|lane, message| {
-            message.extend(b0[lane]);
+            message.extend_from_slice(&b0[lane]);
             message.push(1);
-            message.extend(tag);
+            message.extend_from_slice(&tag);
         });
         b1.map(|b1| reduce_48(&core::array::from_fn(|i| b1[i])).to_bytes())
     }
@@ -106,9 +106,9 @@ impl Chunk<'_> {
     fn tai_candidates(&self, rows: &[usize], counter: u8) -> [[u8; 32]; 8] {
         let hashes = self.digests(|lane, message| {
             let row = rows[lane.min(rows.len() - 1)];
-            message.extend([self.rules.suite_string, 1]);
-            message.extend(self.parsed[row].key);
-            message.extend(self.rows[row].alpha);
+            message.extend_from_slice(&[self.rules.suite_string, 1]);
+            message.extend_from_slice(&self.parsed[row].key);
+            message.extend_from_slice(self.rows[row].alpha);
             message.push(counter);
             if self.rules.domain_separated {
                 message.push(0);
