@@ -18,6 +18,7 @@ use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
 use crate::{Element, Error, Modulus, System, nat};
 use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tetralith_kernels::mont::FastRing;
@@ -116,6 +117,9 @@ fn block_products(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4])
     products.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// Products between the call for a bucket and its use: about as long as memory takes.
+const AHEAD: usize = 4;
+
 /// One product for each value of a block.
 struct Buckets {
     ring: FastRing,
@@ -131,12 +135,27 @@ impl Buckets {
 
     fn product(&mut self, plan: &Plan, tape: &Tape, prime: &[u64; 4], j: u64) -> Vec<u64> {
         self.used.fill(false);
-        for (m, digit) in Digits::new(plan, prime, j) {
-            if digit != 0 {
+        // Buckets are met at random: each is called into the cache some products before its own.
+        let mut waiting = VecDeque::with_capacity(AHEAD + 1);
+        for (m, digit) in Digits::new(plan, prime, j).filter(|(_, digit)| *digit != 0) {
+            FastRing::prefetch(self.bucket(digit as usize));
+            FastRing::prefetch(tape.value(m));
+            waiting.push_back((m, digit));
+            if waiting.len() > AHEAD
+                && let Some((m, digit)) = waiting.pop_front()
+            {
                 self.put(digit as usize, tape.value(m));
             }
         }
+        for (m, digit) in waiting {
+            self.put(digit as usize, tape.value(m));
+        }
         self.collect()
+    }
+
+    fn bucket(&self, digit: usize) -> &[u64] {
+        let len = self.ring.len();
+        &self.values[digit * len..(digit + 1) * len]
     }
 
     fn put(&mut self, digit: usize, value: &[u64]) {
