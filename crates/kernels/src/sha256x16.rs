@@ -88,8 +88,9 @@ fn compress(state: &[u32; 8], blocks: &[[u32; LANES]; 16]) -> [[u32; LANES]; 8] 
     }
     let mut out = [[0; LANES]; 8];
     for (t, v) in [a, b, c, d, e, f, g, h].into_iter().enumerate() {
+        let sum = add(v, first[t]);
         // SAFETY: the row is 64 writable bytes, and the instruction asks for no alignment.
-        unsafe { _mm512_storeu_si512(out[t].as_mut_ptr().cast(), add(v, first[t])) }
+        unsafe { _mm512_storeu_si512(out[t].as_mut_ptr().cast(), sum) }
     }
     out
 }
