@@ -18,8 +18,10 @@
 //!
 //! with these deviations:
 //!
-//! 1. The sums h are taken first, doubled, and are what the sums l start from: no additions join them.
-//! 2. The upper columns are finished first, multiplied by 19, and join the lower ones likewise.
+//! 1. Of the lower five columns, the sums h are taken first, doubled, and are what the sums l start
+//!    from: no additions join them. The upper five, which are waited for, have their own sums l. (All
+//!    columns one way or the other are slower: the former wait longer, the latter are more work.)
+//! 2. The fold multiplies by 19 with one instruction; shifts and additions are slower.
 //! 3. A carry is one step, all limbs at once: the carry out of the top limb returns as 19 times it.
 //! 4. Sums and differences of products are taken before the carry, one carry for several products.
 //!
@@ -108,7 +110,7 @@ pub(crate) fn lanes(v: __m512i) -> [u64; 8] {
 /// Says in debug builds that no limb of any lane exceeds `most`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn debug_assert_at_most(limbs: &[__m512i; 5], most: u64) {
+pub(crate) fn debug_assert_at_most(limbs: &[__m512i; 5], most: u64) {
     if cfg!(debug_assertions) {
         for &limb in limbs {
             assert_eq!(_mm512_cmpgt_epu64_mask(limb, splat(most)), 0, "a limb exceeds its bound");
@@ -117,14 +119,104 @@ fn debug_assert_at_most(limbs: &[__m512i; 5], most: u64) {
 }
 
 const TIGHT: u64 = (1 << 51) + (1 << 18);
-const LOOSE: u64 = (1 << 52) - 1;
+pub(crate) const LOOSE: u64 = (1 << 52) - 1;
+
+// Multiplications are macros where points are computed: the compiler will not inline functions of this
+// length everywhere, and calls cost a tenth.
+
+/// The product, before its carry.
+///
+/// # Correctness
+/// Of the nine columns i + j = k, column k has n = 1, 2, 3, 4, 5, 4, 3, 2, 1 products. Loose
+/// operands are below 2^52, so each product's low and high part is, and column k of z is below
+/// (n[k] + 2 n[k-1])·2^52: 1, 4, 7, 10, 13, 14, 11, 8, 5, 2 times 2^52. The fold adds 19 times the
+/// upper five to the lower five; the largest is (1 + 19·14)·2^52 = 267·2^52 < 2^61.
+macro_rules! mul_wide {
+    ($a:expr, $b:expr) => {{
+        use core::arch::x86_64::*;
+        use $crate::field25519x8::{LOOSE, Wide, debug_assert_at_most, fold};
+        let (a, b) = (&$a.0, &$b.0);
+        debug_assert_at_most(a, LOOSE);
+        debug_assert_at_most(b, LOOSE);
+        let zero = _mm512_setzero_si512();
+        let (mut z, mut h) = ([zero; 10], [zero; 10]);
+        for k in (4..9usize).rev() {
+            for i in k - 4..5 {
+                h[k + 1] = _mm512_madd52hi_epu64(h[k + 1], a[i], b[k - i]);
+            }
+        }
+        for k in 0..4usize {
+            for i in 0..=k {
+                h[k + 1] = _mm512_madd52hi_epu64(h[k + 1], a[i], b[k - i]);
+            }
+        }
+        for k in (5..9usize).rev() {
+            for i in k - 4..5 {
+                z[k] = _mm512_madd52lo_epu64(z[k], a[i], b[k - i]);
+            }
+        }
+        for k in 0..10 {
+            z[k] = _mm512_add_epi64(z[k], _mm512_add_epi64(h[k], h[k]));
+        }
+        for k in 0..5usize {
+            for i in 0..=k {
+                z[k] = _mm512_madd52lo_epu64(z[k], a[i], b[k - i]);
+            }
+        }
+        Wide::checked(fold(&z))
+    }};
+}
+
+/// The square, before its carry.
+///
+/// # Correctness
+/// As for the product; a product of two different limbs is computed once and counted twice. With
+/// S the sums of its low parts, C of its high parts and D of the parts of limbs' squares, column k
+/// is 2 (S[k] + 2 C[k-1] + Dhi[k-1]) + Dlo[k].
+macro_rules! square_wide {
+    ($a:expr) => {{
+        use core::arch::x86_64::*;
+        use $crate::field25519x8::{LOOSE, Wide, debug_assert_at_most, fold};
+        let a = &$a.0;
+        debug_assert_at_most(a, LOOSE);
+        let zero = _mm512_setzero_si512();
+        let mut z = [zero; 10];
+        for i in 0..5 {
+            for j in i + 1..5 {
+                z[i + j + 1] = _mm512_madd52hi_epu64(z[i + j + 1], a[i], a[j]);
+            }
+        }
+        for column in &mut z[2..9] {
+            *column = _mm512_add_epi64(*column, *column);
+        }
+        for i in 0..5 {
+            z[2 * i + 1] = _mm512_madd52hi_epu64(z[2 * i + 1], a[i], a[i]);
+            for j in i + 1..5 {
+                z[i + j] = _mm512_madd52lo_epu64(z[i + j], a[i], a[j]);
+            }
+        }
+        for column in &mut z[1..] {
+            *column = _mm512_add_epi64(*column, *column);
+        }
+        for i in 3..5 {
+            z[2 * i] = _mm512_madd52lo_epu64(z[2 * i], a[i], a[i]);
+        }
+        let mut r = fold(&z);
+        for i in 0..3 {
+            r[2 * i] = _mm512_madd52lo_epu64(r[2 * i], a[i], a[i]);
+        }
+        Wide::checked(r)
+    }};
+}
+
+pub(crate) use {mul_wide, square_wide};
 
 impl Wide {
     /// # Correctness
     /// The limbs must be below 2^61, which the callers prove.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn checked(limbs: [__m512i; 5]) -> Wide {
+    pub(crate) fn checked(limbs: [__m512i; 5]) -> Wide {
         debug_assert_at_most(&limbs, (1 << 61) - 1);
         Wide(limbs)
     }
@@ -389,10 +481,10 @@ impl Fe8 {
     }
 
     /// The product.
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     pub(crate) fn mul(&self, other: &Fe8) -> Fe8 {
-        self.mul_wide(other).reduce()
+        mul_wide!(self, other).reduce()
     }
 
     /// The square.
@@ -402,72 +494,18 @@ impl Fe8 {
         self.square_wide().reduce()
     }
 
-    /// The product, before its carry.
-    ///
-    /// # Correctness
-    /// Of the nine columns i + j = k, column k has n = 1, 2, 3, 4, 5, 4, 3, 2, 1 products. Loose
-    /// operands are below 2^52, so each product's low and high part is, and column k of z is below
-    /// (n[k] + 2 n[k-1])·2^52: 1, 4, 7, 10, 13, 14, 11, 8, 5, 2 times 2^52. The fold adds 19 times the
-    /// upper five to the lower five; the largest is (1 + 19·14)·2^52 = 267·2^52 < 2^61.
+    /// The product, before its carry; see [`mul_wide!`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     pub(crate) fn mul_wide(&self, other: &Fe8) -> Wide {
-        let (a, b) = (&self.0, &other.0);
-        debug_assert_at_most(a, LOOSE);
-        debug_assert_at_most(b, LOOSE);
-        let zero = _mm512_setzero_si512();
-        let (mut l, mut h) = ([zero; 10], [zero; 10]);
-        for k in (0..9usize).rev() {
-            for i in k.saturating_sub(4)..(k + 1).min(5) {
-                h[k + 1] = _mm512_madd52hi_epu64(h[k + 1], a[i], b[k - i]);
-                l[k] = _mm512_madd52lo_epu64(l[k], a[i], b[k - i]);
-            }
-        }
-        for k in 0..10 {
-            l[k] = _mm512_add_epi64(l[k], _mm512_add_epi64(h[k], h[k]));
-        }
-        let r = fold(&l);
-        Wide::checked(r)
+        mul_wide!(self, other)
     }
 
-    /// The square, before its carry.
-    ///
-    /// # Correctness
-    /// As for the product; a product of two different limbs is computed once and counted twice. With
-    /// S the sums of its low parts, C of its high parts and D of the parts of limbs' squares, column k
-    /// is 2 (S[k] + 2 C[k-1] + Dhi[k-1]) + Dlo[k].
+    /// The square, before its carry; see [`square_wide!`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     pub(crate) fn square_wide(&self) -> Wide {
-        let a = &self.0;
-        debug_assert_at_most(a, LOOSE);
-        let zero = _mm512_setzero_si512();
-        let mut z = [zero; 10];
-        for i in 0..5 {
-            for j in i + 1..5 {
-                z[i + j + 1] = _mm512_madd52hi_epu64(z[i + j + 1], a[i], a[j]);
-            }
-        }
-        for column in &mut z[2..9] {
-            *column = _mm512_add_epi64(*column, *column);
-        }
-        for i in 0..5 {
-            z[2 * i + 1] = _mm512_madd52hi_epu64(z[2 * i + 1], a[i], a[i]);
-            for j in i + 1..5 {
-                z[i + j] = _mm512_madd52lo_epu64(z[i + j], a[i], a[j]);
-            }
-        }
-        for column in &mut z[1..] {
-            *column = _mm512_add_epi64(*column, *column);
-        }
-        for i in 3..5 {
-            z[2 * i] = _mm512_madd52lo_epu64(z[2 * i], a[i], a[i]);
-        }
-        let mut r = fold(&z);
-        for i in 0..3 {
-            r[2 * i] = _mm512_madd52lo_epu64(r[2 * i], a[i], a[i]);
-        }
-        Wide::checked(r)
+        square_wide!(self)
     }
 
     /// The lanes whose canonical value is odd, which RFC 8032 calls negative.
@@ -504,7 +542,7 @@ impl Fe8 {
 /// 19 times the upper five columns on the lower five.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fold(z: &[__m512i; 10]) -> [__m512i; 5] {
+pub(crate) fn fold(z: &[__m512i; 10]) -> [__m512i; 5] {
     let mut r = [_mm512_setzero_si512(); 5];
     for k in 0..5 {
         r[k] = _mm512_add_epi64(z[k], _mm512_mullo_epi64(z[k + 5], splat(19)));

@@ -1,4 +1,4 @@
-//! Prints what verifying costs, in kilocycles a proof of the clock that a chain of dependent
+//! Prints what verifying and proving cost, in kilocycles a proof of the clock that a chain of dependent
 //! additions shows in the same run, with a scalar multiplication of curve25519-dalek beside it.
 //!
 //! `cargo run --release -p tetralith-vrf --example verify_many [SUITE]...`
@@ -6,7 +6,7 @@
 use curve25519_dalek::{EdwardsPoint, Scalar};
 use std::hint::black_box;
 use std::time::Instant;
-use tetralith_vrf::{Row, SecretKey, Suite, kernel, verify, verify_many};
+use tetralith_vrf::{Row, SecretKey, Suite, kernel, prove_many, verify, verify_many};
 
 /// Nanoseconds of one call, the least of 15 runs: what others do on the machine only adds.
 fn nanoseconds(mut call: impl FnMut()) -> f64 {
@@ -56,17 +56,21 @@ fn main() {
                 seed[..4].copy_from_slice(&i.to_le_bytes());
                 let key = SecretKey::from_bytes(suite, &seed).expect("a seed");
                 let proof = key.prove(&seed).expect("a proof");
-                (key.public_key(), seed, proof)
+                (key, seed, proof)
             })
             .collect();
+        let public: Vec<_> = owned.iter().map(|(key, _, _)| key.public_key()).collect();
         let rows: Vec<Row<'_>> = owned
             .iter()
-            .map(|(key, alpha, proof)| Row {
+            .zip(&public)
+            .map(|((_, alpha, proof), key)| Row {
                 public_key: key.as_bytes(),
                 alpha,
                 proof: proof.as_bytes(),
             })
             .collect();
+        let secret: Vec<(&SecretKey, &[u8])> =
+            owned.iter().map(|(key, alpha, _)| (key, &alpha[..])).collect();
         println!("{suite}: kilocycles a proof, kernel {}", kernel(suite));
         let ghz = clock();
         let report = |name: &str, n: usize, ns: f64| {
@@ -82,6 +86,11 @@ fn main() {
         }
         let ns = two.install(|| nanoseconds(|| drop(black_box(verify_many(suite, &rows)))));
         report("verify_many, two threads", rows.len(), ns);
+        report("prove", 1, nanoseconds(|| drop(black_box(secret[0].0.prove(secret[0].1)))));
+        for n in [8, 64, 200] {
+            let ns = one.install(|| nanoseconds(|| drop(black_box(prove_many(&secret[..n])))));
+            report("prove_many, one thread", n, ns);
+        }
         let dalek = || {
             black_box(EdwardsPoint::vartime_double_scalar_mul_basepoint(&scalar, &point, &scalar));
         };

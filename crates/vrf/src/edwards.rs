@@ -47,8 +47,13 @@ impl Secret {
         &self.public_key
     }
 
+    /// The secret scalar mod L.
+    pub(crate) fn scalar(&self) -> Zeroizing<Scalar> {
+        Zeroizing::new(Scalar::from_bytes_mod_order(self.x))
+    }
+
     /// The nonce k. RFC 9381 §5.4.2.2
-    fn nonce(&self, h: &[u8; 32]) -> Zeroizing<Scalar> {
+    pub(crate) fn nonce(&self, h: &[u8; 32]) -> Zeroizing<Scalar> {
         let mut hasher = Sha512::new();
         hasher.update(self.prefix);
         hasher.update(h);
@@ -67,8 +72,7 @@ impl Secret {
         let [gamma_point, v_point] = mul_pair(&h_point, &self.x, &k_bytes);
         let [gamma, u, v] = encode(&[gamma_point, mul_base(&k_bytes), v_point]);
         let c = challenge(rules, &self.public_key, &h, &gamma, &u, &v);
-        let x = Zeroizing::new(Scalar::from_bytes_mod_order(self.x));
-        let s = (*k + scalar(&c) * *x).to_bytes();
+        let s = (*k + scalar(&c) * *self.scalar()).to_bytes();
         Ok(Proven { gamma_point, gamma, u, v, c, s, h, k: k_bytes })
     }
 }
@@ -248,7 +252,7 @@ pub(crate) fn output(rules: &EdwardsRules, gamma8: &[u8; 32]) -> [u8; 64] {
     Digest64::of(rules.hash, &[&[rules.suite_string, 3], gamma8, end])
 }
 
-fn scalar(c: &[u8; 16]) -> Scalar {
+pub(crate) fn scalar(c: &[u8; 16]) -> Scalar {
     Scalar::from(u128::from_le_bytes(*c))
 }
 

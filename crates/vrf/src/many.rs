@@ -1,4 +1,4 @@
-//! Verifying many proofs, each with exactly the verdict that [`crate::verify`] gives.
+//! Verifying many proofs, each with exactly the verdict that [`crate::verify`] gives; proving many.
 //!
 //! Nothing is combined between proofs, so a bad one neither spoils nor saves its neighbours, no
 //! randomness is needed, and torsion has nowhere to hide. Where the CPU has AVX-512 IFMA, eight
@@ -11,7 +11,8 @@
 mod lanes;
 
 use crate::error::Error;
-use crate::proof::Output;
+use crate::keys::SecretKey;
+use crate::proof::{Output, Proof};
 use crate::suite::{Group, Suite};
 use crate::verify;
 use rayon::prelude::*;
@@ -30,8 +31,8 @@ pub struct Row<'a> {
 /// Rows that one task verifies: enough for one inversion to serve many, few enough for the cache.
 const CHUNK: usize = 128;
 
-/// Fewer rows than this are faster one by one.
-const LEAST: usize = 2;
+/// Fewer rows than this, of a group of eight, are faster one by one.
+const LEAST: usize = 4;
 
 /// Verifies rows of one suite; the verdicts are in the rows' order.
 ///
@@ -39,16 +40,50 @@ const LEAST: usize = 2;
 /// Variable time: keys, inputs and proofs are public.
 #[must_use]
 pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>> {
+    let one = |row: &Row<'_>| verify(suite, row.public_key, row.alpha, row.proof);
     #[cfg(target_arch = "x86_64")]
     if rows.len() >= LEAST
         && let Group::Edwards25519(rules) = suite.group()
         && let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect()
     {
+        let (rows, rest) = rows.split_at(for_lanes(rows.len()));
         let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
-        return chunks.flat_map_iter(|rows| lanes::verify(lanes, suite, rules, rows)).collect();
+        return chunks
+            .flat_map_iter(|rows| lanes::verify(lanes, suite, rules, rows))
+            .chain(rest.par_iter().map(one))
+            .collect();
     }
-    let one = |row: &Row<'_>| verify(suite, row.public_key, row.alpha, row.proof);
     rows.par_iter().map(one).collect()
+}
+
+/// Proves the output of an input for each key; the proofs are in the rows' order, and are those that
+/// [`SecretKey::prove`] makes. Keys may be of different suites.
+///
+/// # Errors
+/// As [`SecretKey::prove`], for each row.
+///
+/// # Security
+/// As [`SecretKey::prove`]: constant time in the secrets.
+#[must_use]
+pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect() {
+        let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
+        let chunks = chunks.flat_map_iter(|rows| {
+            let same_suite = rows.chunk_by(|a, b| a.0.suite() == b.0.suite());
+            same_suite.flat_map(move |rows| match rows[0].0.suite().group() {
+                Group::Edwards25519(rules) => {
+                    let (rows, rest) = rows.split_at(for_lanes(rows.len()));
+                    let mut proofs = lanes::prove(lanes, rules, rows);
+                    proofs.extend(rest.iter().map(|(key, alpha)| key.prove(alpha)));
+                    proofs
+                }
+                _ => rows.iter().map(|(key, alpha)| key.prove(alpha)).collect(),
+            })
+        });
+        return chunks.collect();
+    }
+    rows.par_iter().map(|(key, alpha)| key.prove(alpha)).collect()
 }
 
 /// Names the kernel that proves and verifies for a suite here, for benchmarks and messages.
@@ -57,6 +92,11 @@ pub fn kernel(suite: Suite) -> &'static str {
     let edwards = matches!(suite.group(), Group::Edwards25519(_));
     let lanes = tetralith_kernels::lanes8::Lanes8::detect().is_some();
     if edwards && lanes { "avx512" } else { "portable" }
+}
+
+/// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.
+fn for_lanes(rows: usize) -> usize {
+    if rows % 8 < LEAST { rows - rows % 8 } else { rows }
 }
 
 /// Whole groups of eight, at most [`CHUNK`], and no fewer chunks than threads if that can be.

@@ -138,13 +138,13 @@ impl Scalars {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn field(word: __m512i, shift: usize, mask: i64) -> __m512i {
+pub(super) fn field(word: __m512i, shift: usize, mask: i64) -> __m512i {
     let shifted = _mm512_srl_epi64(word, _mm_set_epi64x(0, shift as i64));
     _mm512_and_si512(shifted, _mm512_set1_epi64(mask))
 }
 
 /// Adds a word repeated four times; the sum is below 2^256.
-fn add_repeated(s: &[u8; 32], word: u64) -> [u8; 32] {
+pub(super) fn add_repeated(s: &[u8; 32], word: u64) -> [u8; 32] {
     let mut out = [0; 32];
     let mut carry = false;
     for (chunk, sum) in s.chunks_exact(8).zip(out.chunks_exact_mut(8)) {

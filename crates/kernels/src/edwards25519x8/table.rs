@@ -11,6 +11,7 @@
 //! instead of 20 gathers of eight words or a blend of all entries; on Zen 5 that is 4 cycles per lane
 //! where a gather takes 35 and a blend of eight entries 10.
 
+use super::secret_mul::SecretDigits;
 use super::{Affine, Augend, Cached, Completed, Points};
 use crate::edwards25519::{self, Point};
 use crate::field25519x8::{Fe8, load, load_half, store, store_half, transpose, transpose_halves};
@@ -124,6 +125,49 @@ impl Entry {
             };
             store_half(tail, half);
         }
+    }
+}
+
+/// Multiples 0 to 8 of eight points, all of which are read in every lookup.
+pub(super) struct ScannedMultiples([Cached; 9]);
+
+impl ScannedMultiples {
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    pub(super) fn new() -> ScannedMultiples {
+        ScannedMultiples([Points::neutral().augend().cached(); 9])
+    }
+
+    /// Fills the table with the multiples of other points.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    pub(super) fn fill(&mut self, p: &Points) {
+        let (mut multiple, mut sum) = (p.augend(), Completed::of(p));
+        self.0[1] = multiple.cached();
+        for e in 2..9 {
+            multiple.add_cached(&self.0[1], &mut sum);
+            sum.set_augend(&mut multiple);
+            self.0[e] = multiple.cached();
+        }
+    }
+
+    /// The sum of `p` and the digits' multiples, in constant time.
+    ///
+    /// # Correctness
+    /// As for [`Multiples::lookup`].
+    #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+    pub(super) fn add_to(&self, p: &Augend, digits: &SecretDigits, sum: &mut Completed) {
+        let mut found = self.0[0];
+        for (e, entry) in self.0.iter().enumerate().skip(1) {
+            let here = digits.are(e as i64);
+            found.y_plus_x = found.y_plus_x.or_where(here, &entry.y_plus_x);
+            found.y_minus_x = found.y_minus_x.or_where(here, &entry.y_minus_x);
+            found.z2 = found.z2.or_where(here, &entry.z2);
+            found.t2d = found.t2d.or_where(here, &entry.t2d);
+        }
+        let (plus, minus) = (found.y_plus_x, found.y_minus_x);
+        found.y_plus_x = plus.or_where(digits.negative, &minus);
+        found.y_minus_x = minus.or_where(digits.negative, &plus);
+        found.t2d = found.t2d.negate_loose_where(digits.negative);
+        p.add_cached(&found, sum);
     }
 }
 

@@ -173,3 +173,24 @@ fn double_multiplications_agree_with_portable() {
         }
     }
 }
+
+#[test]
+fn secret_multiplications_agree_with_portable() {
+    let Some(lanes) = lanes8() else { return };
+    let (scalars, groups) = (scalars(), groups());
+    for (i, group) in groups.iter().enumerate().step_by(3) {
+        let points = decode_all(lanes, &[*group])[0].points;
+        let pick = |step: usize| -> [[u8; 32]; 8] {
+            core::array::from_fn(|lane| scalars[(i * step + lane) % scalars.len()])
+        };
+        let (a, b) = (pick(1), pick(5));
+        let [pa, pb] = two_mul_all(lanes, &[TwoMul { scalars: [&a, &b], point: &points }])[0];
+        let encoded = encode_all(lanes, &[pa, pb, mul_base_all(lanes, &[a])[0]]);
+        for lane in 0..8 {
+            let p = Point::decode(&group[lane], NegativeZero::Accept).unwrap_or(Point::IDENTITY);
+            assert_eq!(encoded[0][lane], p.mul(&a[lane]).encode());
+            assert_eq!(encoded[1][lane], p.mul(&b[lane]).encode());
+            assert_eq!(encoded[2][lane], base().mul(&a[lane]).encode());
+        }
+    }
+}

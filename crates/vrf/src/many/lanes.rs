@@ -8,6 +8,9 @@
 //! RFC 9381 §5.3
 
 mod hash_to_curve;
+mod prove;
+
+pub(super) use prove::prove;
 
 use super::Row;
 use crate::edwards::take_32;

@@ -202,3 +202,29 @@ fn any_number_of_rows() {
         assert_eq!(*verdict, expected[i * 7 % 40]);
     }
 }
+
+#[test]
+fn many_prove_what_one_proves() {
+    let keys: Vec<SecretKey> = EDWARDS
+        .into_iter()
+        .chain([Suite::P256Tai])
+        .flat_map(|suite| (0..19u8).map(move |i| SecretKey::from_bytes(suite, &[i + 9; 32])))
+        .map(Result::unwrap)
+        .collect();
+    let alphas: Vec<Vec<u8>> = (0..keys.len()).map(|i| vec![i as u8; 41 * i % 307]).collect();
+    let rows: Vec<(&SecretKey, &[u8])> =
+        keys.iter().zip(&alphas).map(|(key, alpha)| (key, &alpha[..])).collect();
+    for rows in [&rows[..], &rows[3..4], &rows[5..5]] {
+        for (row, proof) in rows.iter().zip(prove_many(rows)) {
+            let (proof, expected) = (proof.unwrap(), row.0.prove(row.1).unwrap());
+            assert_eq!(proof, expected, "{}", row.0.suite());
+            assert_eq!(proof.to_hash(), expected.to_hash());
+            assert!(row.0.public_key().verify(row.1, &proof).is_ok());
+        }
+    }
+    // Suites that change from row to row.
+    let mixed: Vec<(&SecretKey, &[u8])> = (0..40).map(|i| rows[i * 19 % rows.len()]).collect();
+    for (row, proof) in mixed.iter().zip(prove_many(&mixed)) {
+        assert_eq!(proof.unwrap(), row.0.prove(row.1).unwrap());
+    }
+}
