@@ -15,9 +15,10 @@ mod scalar_mul;
 
 pub(crate) use elligator2::SQRT_MINUS_A_2;
 pub use elligator2::{PendingMap, Sign, map_to_curve_elligator2};
-pub use scalar_mul::{FixedPoint, base};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use scalar_mul::{non_adjacent_form, radix_16};
+pub(crate) use scalar_mul::non_adjacent_form;
+pub(crate) use scalar_mul::radix_16;
+pub use scalar_mul::{FixedPoint, base};
 
 use crate::field25519::Fe;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};

@@ -30,6 +30,7 @@
 mod checkpoint;
 mod error;
 pub mod eval;
+mod field256;
 mod modulus;
 mod nat;
 mod pietrzak;

@@ -13,12 +13,13 @@
 //!
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
 
+use crate::field256::Field256;
 use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
-use crate::{Element, Error, Modulus, System, nat};
+use crate::{Element, Error, Modulus, System};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tetralith_kernels::mont::Ring;
+use tetralith_kernels::mont::FastRing;
 
 /// How a proof will be computed: κ, γ, and the values to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +32,13 @@ pub(crate) struct Plan {
     threads: usize,
 }
 
-/// The fewest squarings between two recorded values: recording one costs about as much as 10.
-const MIN_INTERVAL: u64 = 128;
+/// The fewest squarings between two recorded values: recording one costs about as much as one or two.
+const MIN_INTERVAL: u64 = 32;
 
 impl Plan {
     /// The cheapest plan whose recorded values and buckets fit `memory` bytes.
     pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64, threads: usize) -> Self {
-        let element = 8 * modulus.limbs().len() as u64;
+        let element = 8 * modulus.fast().len() as u64;
         let threads = threads.max(1);
         let plans = (1..=20).filter_map(|bits| {
             let buckets = (element << bits) * threads as u64;
@@ -76,28 +77,24 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, system: System, statement: &Statem
 
 /// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits.
 fn answer(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Element {
-    let ring = modulus.ring();
-    let products = block_products(plan, tape, ring, prime);
-    let mut out = ring.one().to_vec();
-    let mut wide = vec![0; 2 * ring.len()];
-    for product in products.iter().rev() {
-        for _ in 0..plan.bits {
-            ring.square_assign(&mut out, &mut wide);
-        }
-        ring.mul_assign(&mut out, product, &mut wide);
+    let mut ring = modulus.fast().clone();
+    let mut out = ring.one();
+    for product in block_products(plan, tape, modulus, prime).iter().rev() {
+        ring.square_assign(&mut out, u64::from(plan.bits));
+        ring.mul_assign(&mut out, product);
     }
     modulus.residue(ring.leave(&out)).element(modulus)
 }
 
 /// Π_m C_m^(b_(mγ + j)) for each j, shared among the plan's threads.
-fn block_products(plan: &Plan, tape: &Tape, ring: &Ring, prime: &[u64; 4]) -> Vec<Vec<u64>> {
+fn block_products(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Vec<Vec<u64>> {
     // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
     let blocks = plan.iterations / u64::from(plan.bits);
     let count = plan.stride.min(blocks);
     let next = AtomicU64::new(0);
-    let products = Mutex::new(vec![ring.one().to_vec(); count as usize]);
+    let products = Mutex::new(vec![Vec::new(); count as usize]);
     let work = || {
-        let mut buckets = Buckets::new(ring, plan.bits);
+        let mut buckets = Buckets::new(modulus.fast().clone(), plan.bits);
         loop {
             let j = next.fetch_add(1, Ordering::Relaxed);
             if j >= count {
@@ -119,22 +116,16 @@ fn block_products(plan: &Plan, tape: &Tape, ring: &Ring, prime: &[u64; 4]) -> Ve
 }
 
 /// One product for each value of a block.
-struct Buckets<'a> {
-    ring: &'a Ring,
+struct Buckets {
+    ring: FastRing,
     values: Vec<u64>,
     used: Vec<bool>,
-    wide: Vec<u64>,
 }
 
-impl<'a> Buckets<'a> {
-    fn new(ring: &'a Ring, bits: u32) -> Self {
-        let (len, count) = (ring.len(), 1usize << bits);
-        Self {
-            ring,
-            values: vec![0; len * count],
-            used: vec![false; count],
-            wide: vec![0; 2 * len],
-        }
+impl Buckets {
+    fn new(ring: FastRing, bits: u32) -> Self {
+        let count = 1usize << bits;
+        Self { values: vec![0; ring.len() * count], used: vec![false; count], ring }
     }
 
     fn product(&mut self, plan: &Plan, tape: &Tape, prime: &[u64; 4], j: u64) -> Vec<u64> {
@@ -151,7 +142,7 @@ impl<'a> Buckets<'a> {
         let len = self.ring.len();
         let bucket = &mut self.values[digit * len..(digit + 1) * len];
         if self.used[digit] {
-            self.ring.mul_assign(bucket, value, &mut self.wide);
+            self.ring.mul_assign(bucket, value);
         } else {
             bucket.copy_from_slice(value);
             self.used[digit] = true;
@@ -160,19 +151,19 @@ impl<'a> Buckets<'a> {
 
     /// Π bucket[b]^b: from the top, `run` is the product of the buckets so far.
     fn collect(&mut self) -> Vec<u64> {
-        let (ring, len) = (self.ring, self.ring.len());
+        let len = self.ring.len();
         let mut run: Option<Vec<u64>> = None;
-        let mut out = ring.one().to_vec();
+        let mut out = self.ring.one();
         for digit in (1..self.used.len()).rev() {
             if self.used[digit] {
                 let bucket = &self.values[digit * len..(digit + 1) * len];
                 match &mut run {
-                    Some(run) => ring.mul_assign(run, bucket, &mut self.wide),
+                    Some(run) => self.ring.mul_assign(run, bucket),
                     None => run = Some(bucket.to_vec()),
                 }
             }
             if let Some(run) = &run {
-                ring.mul_assign(&mut out, run, &mut self.wide);
+                self.ring.mul_assign(&mut out, run);
             }
         }
         out
@@ -183,11 +174,10 @@ impl<'a> Buckets<'a> {
 ///
 /// Block i is ⌊2^κ·r/ℓ⌋ with r = 2^(T − κ(i + 1)) mod ℓ, and r for m − 1 is r·2^(κγ) mod ℓ.
 struct Digits {
-    ring: Ring,
+    field: Field256,
     /// 2^(κγ) in Montgomery form, so that the product with a plain r is plain.
-    step: Vec<u64>,
-    remainder: Vec<u64>,
-    prime: [u64; 4],
+    step: [u64; 4],
+    remainder: [u64; 4],
     bits: u32,
     /// The m of the next block, plus one.
     left: u64,
@@ -195,43 +185,17 @@ struct Digits {
 
 impl Digits {
     fn new(plan: &Plan, prime: &[u64; 4], j: u64) -> Self {
-        let ring = Ring::new(prime).expect("a challenge prime is odd");
-        let two = ring.enter(&[2, 0, 0, 0]);
-        let step = ring.pow_vartime(&two, &[plan.interval()]);
+        let field = Field256::new(*prime);
+        let step = field.pow(&field.two(), &[plan.interval()]);
         let blocks = plan.iterations / u64::from(plan.bits);
         let left = blocks.saturating_sub(j).div_ceil(plan.stride);
-        let mut digits =
-            Self { ring, step, remainder: Vec::new(), prime: *prime, bits: plan.bits, left };
+        let mut digits = Self { field, step, remainder: [0; 4], bits: plan.bits, left };
         if left > 0 {
             let block = (left - 1) * plan.stride + j;
             let exponent = plan.iterations - u64::from(plan.bits) * (block + 1);
-            let power = digits.ring.pow_vartime(&two, &[exponent]);
-            digits.remainder = digits.ring.leave(&power);
+            digits.remainder = power_of_two_mod(exponent, prime);
         }
         digits
-    }
-
-    /// ⌊2^κ·r/ℓ⌋, from the top limbs and then put right.
-    ///
-    /// # Correctness
-    /// ℓ ≥ 2^255, so the quotient of the top limbs is off by less than 2^κ·2/2^63 + 1 either way.
-    fn digit(&self) -> u64 {
-        let mut digit =
-            ((u128::from(self.remainder[3]) << self.bits) / u128::from(self.prime[3])) as u64;
-        let mut value = [0; 5];
-        value[..4].copy_from_slice(&self.remainder);
-        nat::shl(&mut value, self.bits);
-        let mut multiple = nat::mul(&self.prime, &[digit]);
-        while nat::cmp(&multiple, &value).is_gt() {
-            digit -= 1;
-            nat::sub(&mut multiple, &self.prime);
-        }
-        nat::sub(&mut value, &multiple);
-        while nat::cmp(&value, &self.prime).is_ge() {
-            digit += 1;
-            nat::sub(&mut value, &self.prime);
-        }
-        digit
     }
 }
 
@@ -240,8 +204,8 @@ impl Iterator for Digits {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let digit = self.digit();
-        self.remainder = self.ring.mul(&self.remainder, &self.step);
+        let digit = self.field.quotient(&self.remainder, self.bits);
+        self.remainder = self.field.mul(&self.remainder, &self.step);
         Some((self.left as usize, digit))
     }
 }
@@ -253,7 +217,7 @@ impl Iterator for Digits {
 pub(crate) fn verify(system: System, statement: &Statement, proof: &Element) -> Result<(), Error> {
     check_units(statement)?;
     let modulus = &statement.modulus;
-    let ring = modulus.ring();
+    let mut ring = modulus.fast().clone();
     let prime = Transcript::new(system, statement).challenge_prime();
     let exponent = power_of_two_mod(statement.iterations, &prime);
     let base = ring.enter(proof.residue().limbs());
@@ -263,7 +227,7 @@ pub(crate) fn verify(system: System, statement: &Statement, proof: &Element) -> 
     if value == statement.y { Ok(()) } else { Err(Error::Invalid) }
 }
 
-/// Refuses an x or y that has a factor in common with N: then neither is in the group.
+/// Refuses an x or y that has a factor in common with N: then neither is in the ring.
 pub(crate) fn check_units(statement: &Statement) -> Result<(), Error> {
     let (modulus, x, y) = (&statement.modulus, &statement.x, statement.y.residue());
     let product = modulus.residue(modulus.ring().mul(x.limbs(), y.limbs()));
@@ -277,15 +241,15 @@ pub(crate) fn check_units(statement: &Statement) -> Result<(), Error> {
 }
 
 /// 2^T mod ℓ.
-fn power_of_two_mod(iterations: u64, prime: &[u64; 4]) -> Vec<u64> {
-    let ring = Ring::new(prime).expect("a challenge prime is odd");
-    let two = ring.enter(&[2, 0, 0, 0]);
-    ring.leave(&ring.pow_vartime(&two, &[iterations]))
+fn power_of_two_mod(iterations: u64, prime: &[u64; 4]) -> [u64; 4] {
+    let field = Field256::new(*prime);
+    field.leave(&field.pow(&field.two(), &[iterations]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nat;
 
     #[test]
     fn digits_make_the_quotient() {

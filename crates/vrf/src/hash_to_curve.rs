@@ -15,6 +15,7 @@ use subtle::Choice;
 use tetralith_kernels::edwards25519::{NegativeZero, PendingMap, PendingPoint, Point, Sign};
 use tetralith_kernels::edwards25519x2::sqrt_ratios;
 use tetralith_kernels::field25519::Fe;
+use tetralith_kernels::weierstrass::Affine;
 
 /// Hashes an input to the encoding of the point H of a key's suite.
 ///
@@ -176,11 +177,32 @@ pub(crate) fn first_point<const N: usize>(
     })
 }
 
-/// H for the suites on P-256 and secp256k1.
+/// H for the suites on P-256 and secp256k1, for proving.
 pub(crate) fn sec1<C: Sec1>(map: Sec1Map, key: &[u8], alpha: &[u8]) -> Result<C::Point, Error> {
     if map == Sec1Map::Sswu {
         return C::map_sswu(&[key, alpha]);
     }
+    sec1_tai::<C, _>(key, alpha, |candidate| C::decode(candidate))
+}
+
+/// H for verifying.
+pub(crate) fn sec1_public<C: Sec1>(
+    map: Sec1Map,
+    key: &[u8],
+    alpha: &[u8],
+) -> Result<Affine<C::Public>, Error> {
+    if map == Sec1Map::Sswu {
+        return C::public(&C::map_sswu(&[key, alpha])?).ok_or(Error::HashToCurve);
+    }
+    sec1_tai::<C, _>(key, alpha, Affine::decode_vartime)
+}
+
+/// RFC 9381 §5.4.1.1
+fn sec1_tai<C: Sec1, P>(
+    key: &[u8],
+    alpha: &[u8],
+    decode: impl Fn(&[u8; 33]) -> Option<P>,
+) -> Result<P, Error> {
     for counter in 0..=255u8 {
         let mut hasher = Sha256::new();
         hasher.update([C::TAI_SUITE_STRING, 1]);
@@ -192,7 +214,7 @@ pub(crate) fn sec1<C: Sec1>(map: Sec1Map, key: &[u8], alpha: &[u8]) -> Result<C:
         }
         let mut candidate = [2; 33];
         candidate[1..].copy_from_slice(&hasher.finalize());
-        if let Some(point) = C::decode(&candidate) {
+        if let Some(point) = decode(&candidate) {
             return Ok(point);
         }
     }

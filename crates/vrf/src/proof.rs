@@ -19,8 +19,8 @@ pub struct Proof {
 #[derive(Clone, Copy)]
 pub(crate) enum Parsed {
     Edwards(edwards::Parsed),
-    P256(sec1::Parsed<<P256 as Sec1>::Point>),
-    K256(sec1::Parsed<<K256 as Sec1>::Point>),
+    P256(sec1::Parsed<<P256 as Sec1>::Public>),
+    K256(sec1::Parsed<<K256 as Sec1>::Public>),
 }
 
 impl Proof {

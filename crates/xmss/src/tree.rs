@@ -12,6 +12,7 @@ use crate::lanes::trees::Pair;
 use crate::lanes::{Engine, Prefix};
 use crate::params::Params;
 use crate::{Error, wots};
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -190,25 +191,38 @@ fn leaf_group(engine: &mut Engine, key: &SecretKey, place: TreePlace, first: u32
     let count = (out.len() / n) as u32;
     let mut values = Zeroizing::new(vec![0; count as usize * p.len() * n]);
     wots::secrets(engine, key, place, first, &mut values);
-    let mut chains = (0..count * len)
-        .map(|slot| Chain {
-            prefix: 0,
-            ots: first + slot / len,
-            chain: slot % len,
-            start: 0,
-            end: wots::LAST,
-            slot,
-        })
-        .collect();
     let prefixes =
         [Type::Ots, Type::LTree].map(|kind| Prefix::prf(p, key.seed(), &place.head(kind)));
-    engine.run_chains(&prefixes, &mut chains, &mut values);
+    engine.run_chains(&prefixes, WholeKeys { len, first, next: 0..count * len }, &mut values);
     let keys: Vec<_> = (0..count).map(|i| (1, first + i)).collect();
     engine.l_trees(&prefixes, &keys, &mut values);
     for (leaf, key) in out.chunks_mut(n).zip(values.chunks(n * p.len())) {
         leaf.copy_from_slice(&key[..n]);
     }
 }
+
+/// All chains of consecutive WOTS+ keys, from end to end.
+struct WholeKeys {
+    len: u32,
+    first: u32,
+    next: Range<u32>,
+}
+
+impl Iterator for WholeKeys {
+    type Item = Chain;
+
+    fn next(&mut self) -> Option<Chain> {
+        let slot = self.next.next()?;
+        let (ots, chain) = (self.first + slot / self.len, slot % self.len);
+        Some(Chain { prefix: 0, ots, chain, start: 0, end: wots::LAST, slot })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.next.size_hint()
+    }
+}
+
+impl ExactSizeIterator for WholeKeys {}
 
 /// Leaves computed together: enough to fill the widest lanes at every level of an L-tree but the
 /// last, few enough that their chains stay in the second-level cache.

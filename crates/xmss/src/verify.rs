@@ -8,7 +8,7 @@ use crate::Error;
 use crate::address::{TreePlace, Type};
 use crate::hash::{Value, h_msg};
 use crate::keys::{PublicKey, length};
-use crate::lanes::chains::Chain;
+use crate::lanes::chains::{Chain, longest_first};
 use crate::lanes::trees::Pair;
 use crate::lanes::{Engine, Prefix, value};
 use crate::params::Params;
@@ -192,7 +192,7 @@ fn leaves<'a>(
         }));
         values.extend_from_slice(signature.layer(layer).0);
     }
-    engine.run_chains(&prefixes.list, &mut chains, &mut values);
+    engine.run_chains(&prefixes.list, longest_first(chains).into_iter(), &mut values);
     engine.l_trees(&prefixes.list, &keys, &mut values);
     values
 }

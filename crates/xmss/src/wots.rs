@@ -5,7 +5,7 @@
 use crate::address::{TreePlace, Type};
 use crate::hash::prf;
 use crate::keys::{Derivation, SecretKey};
-use crate::lanes::chains::Chain;
+use crate::lanes::chains::{Chain, longest_first};
 use crate::lanes::{Engine, Prefix};
 use crate::params::{LEN_2, MAX_LEN, Params};
 use zeroize::Zeroizing;
@@ -85,14 +85,14 @@ pub(crate) fn sign(
     let mut values = Zeroizing::new(vec![0; p.len() * p.n()]);
     secrets(engine, key, place, ots, &mut values);
     let digits = digits(p, digest);
-    let mut chains = (0..p.len() as u32)
+    let chains = (0..p.len() as u32)
         .map(|chain| {
             let end = digits[chain as usize].into();
             Chain { prefix: 0, ots, chain, start: 0, end, slot: chain }
         })
         .collect();
     let prefixes = [Prefix::prf(p, key.seed(), &place.head(Type::Ots))];
-    engine.run_chains(&prefixes, &mut chains, &mut values);
+    engine.run_chains(&prefixes, longest_first(chains).into_iter(), &mut values);
     core::mem::take(&mut *values)
 }
 

@@ -1,5 +1,7 @@
 //! QRL keys against the values that theQRL publishes with its libraries (see PROVENANCE.md).
 
+#![allow(clippy::unwrap_used)]
+
 use tetralith_xmss::qrl::{
     Address, Descriptor, ExtendedSeed, public_key_from_bytes, public_key_to_bytes,
 };

@@ -1,5 +1,7 @@
 //! The state: no index twice, whatever fails or is killed.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -96,12 +96,7 @@ fn sign(runner: &mut Runner, params: Params, case: Case) -> Outcome<(PublicKey, 
     Ok((public, signatures))
 }
 
-fn verify(
-    runner: &mut Runner,
-    public: &PublicKey,
-    signatures: &[Vec<u8>],
-    case: Case,
-) -> Outcome {
+fn verify(runner: &mut Runner, public: &PublicKey, signatures: &[Vec<u8>], case: Case) -> Outcome {
     let mut next = signatures.iter().cycle();
     runner.try_measure(case, 1, || {
         let signature = next.next().map_or(&[][..], Vec::as_slice);

@@ -130,6 +130,18 @@ impl FastRing {
         }
     }
 
+    /// Says whether this ring's elements are also those of a ring whose modulus divides this one's.
+    ///
+    /// With IFMA, the element of a is any number of 8·v digits that is ≡ a·b^(2·l), and b and l depend
+    /// on v alone.
+    pub(super) fn shares_elements_with(&self, divisor: &FastRing) -> bool {
+        match (&self.engine, &divisor.engine) {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            (Engine::Ifma(ifma), Engine::Ifma(other)) => ifma.len() == other.len(),
+            _ => false,
+        }
+    }
+
     /// The element one.
     #[must_use]
     pub fn one(&self) -> Vec<u64> {

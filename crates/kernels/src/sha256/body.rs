@@ -68,39 +68,60 @@ macro_rules! sha2_rounds {
             }
         }
 
-        /// Runs the rounds after the first sixteen, computing the schedule in place.
+        /// Runs sixteen rounds, computing the schedule in place.
         $(#[$attr])*
         #[inline]
-        fn scheduled(s: &mut State, w: &mut Block) {
+        fn sixteen<const BASE: usize>(s: &mut State, w: &mut Block) {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *s;
             macro_rules! r {
-                ($k:ident, $i:literal, $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident) => {
+                ($i:literal, $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident) => {
                     w[$i] = add(
                         add(w[$i], w[($i + 9) & 15]),
                         add(small0(w[($i + 1) & 15]), small1(w[($i + 14) & 15])),
                     );
-                    step([$a, $b, $c], &mut $d, $e, $f, $g, &mut $h, add(w[$i], set1($k[$i])));
+                    let kw = add(w[$i], set1(K[BASE + $i]));
+                    step([$a, $b, $c], &mut $d, $e, $f, $g, &mut $h, kw);
                 };
             }
-            for k in K.as_chunks::<16>().0.iter().skip(1) {
-                r!(k, 0, a b c d e f g h);
-                r!(k, 1, h a b c d e f g);
-                r!(k, 2, g h a b c d e f);
-                r!(k, 3, f g h a b c d e);
-                r!(k, 4, e f g h a b c d);
-                r!(k, 5, d e f g h a b c);
-                r!(k, 6, c d e f g h a b);
-                r!(k, 7, b c d e f g h a);
-                r!(k, 8, a b c d e f g h);
-                r!(k, 9, h a b c d e f g);
-                r!(k, 10, g h a b c d e f);
-                r!(k, 11, f g h a b c d e);
-                r!(k, 12, e f g h a b c d);
-                r!(k, 13, d e f g h a b c);
-                r!(k, 14, c d e f g h a b);
-                r!(k, 15, b c d e f g h a);
-            }
+            r!(0, a b c d e f g h);
+            r!(1, h a b c d e f g);
+            r!(2, g h a b c d e f);
+            r!(3, f g h a b c d e);
+            r!(4, e f g h a b c d);
+            r!(5, d e f g h a b c);
+            r!(6, c d e f g h a b);
+            r!(7, b c d e f g h a);
+            r!(8, a b c d e f g h);
+            r!(9, h a b c d e f g);
+            r!(10, g h a b c d e f);
+            r!(11, f g h a b c d e);
+            r!(12, e f g h a b c d);
+            r!(13, d e f g h a b c);
+            r!(14, c d e f g h a b);
+            r!(15, b c d e f g h a);
             *s = [a, b, c, d, e, f, g, h];
+        }
+
+        /// Runs the rounds after the first sixteen.
+        ///
+        /// One unrolled function that all jobs share: 20 kB of code, which the first-level cache
+        /// holds, where a copy for each job would not fit. Tried and slower: a loop over sixteen
+        /// rounds (a tenth), a variant for blocks of padding that passes its state on (a third).
+        $(#[$attr])*
+        #[inline(never)]
+        fn scheduled(s: &mut State, w: &Block) {
+            // A vector that must lie in memory aligns the whole frame: registers spilled to a frame
+            // that is not would cross cache lines with every access.
+            core::hint::black_box(&mut set1(0));
+            let mut w = *w;
+            let mut t = *s;
+            sixteen::<16>(&mut t, &mut w);
+            sixteen::<32>(&mut t, &mut w);
+            sixteen::<48>(&mut t, &mut w);
+            if K.len() > 64 {
+                sixteen::<{ K.len() - 16 }>(&mut t, &mut w);
+            }
+            *s = t;
         }
 
         /// Runs all rounds with `kw[i]` = schedule word + round constant already added: a block of
