@@ -19,8 +19,6 @@ use crate::transcript::{Statement, Transcript};
 use crate::{Element, Error, Modulus, System, nat};
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use tetralith_kernels::mont::FastRing;
 
 /// How a proof will be computed: κ, γ, and the values to record.
@@ -78,43 +76,40 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, system: System, statement: &Statem
 }
 
 /// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits.
+///
+/// Each thread takes a run of consecutive j and combines their products from the highest down, so that
+/// no more than one product a thread is kept; the runs are combined in the same way.
 fn answer(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Element {
+    // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
+    let count = plan.stride.min(plan.iterations / u64::from(plan.bits));
+    let length = count.div_ceil(plan.threads as u64).max(1);
+    let run = |start: u64| {
+        let mut buckets = Buckets::new(modulus.fast().clone(), plan.bits);
+        let mut out = buckets.ring.one();
+        for j in (start..count.min(start + length)).rev() {
+            let product = buckets.product(plan, tape, prime, j);
+            buckets.ring.square_assign(&mut out, u64::from(plan.bits));
+            buckets.ring.mul_assign(&mut out, &product);
+        }
+        out
+    };
+    let starts = (0..count.max(1)).step_by(length as usize);
+    let runs: Vec<Vec<u64>> = std::thread::scope(|scope| {
+        let run = &run;
+        let helpers: Vec<_> = starts.skip(1).map(|start| scope.spawn(move || run(start))).collect();
+        let first = run(0);
+        let join = |helper: std::thread::ScopedJoinHandle<'_, _>| {
+            helper.join().expect("a prover's thread does not panic")
+        };
+        std::iter::once(first).chain(helpers.into_iter().map(join)).collect()
+    });
     let mut ring = modulus.fast().clone();
     let mut out = ring.one();
-    for product in block_products(plan, tape, modulus, prime).iter().rev() {
-        ring.square_assign(&mut out, u64::from(plan.bits));
-        ring.mul_assign(&mut out, product);
+    for run in runs.iter().rev() {
+        ring.square_assign(&mut out, u64::from(plan.bits) * length);
+        ring.mul_assign(&mut out, run);
     }
     modulus.residue(ring.leave(&out)).element(modulus)
-}
-
-/// Π_m C_m^(b_(mγ + j)) for each j, shared among the plan's threads.
-fn block_products(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Vec<Vec<u64>> {
-    // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
-    let blocks = plan.iterations / u64::from(plan.bits);
-    let count = plan.stride.min(blocks);
-    let next = AtomicU64::new(0);
-    let products = Mutex::new(vec![Vec::new(); count as usize]);
-    let work = || {
-        let mut buckets = Buckets::new(modulus.fast().clone(), plan.bits);
-        loop {
-            let j = next.fetch_add(1, Ordering::Relaxed);
-            if j >= count {
-                return;
-            }
-            let product = buckets.product(plan, tape, prime, j);
-            let mut products = products.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            products[j as usize] = product;
-        }
-    };
-    let helpers = plan.threads.min(count as usize).saturating_sub(1);
-    std::thread::scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(work);
-        }
-        work();
-    });
-    products.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Products between the call for a bucket and its use: about as long as memory takes.
