@@ -6,9 +6,11 @@
 
 use super::{Case, Runner};
 use crate::failure::{Exit, Failure, Outcome};
+use tetralith_xmss::qrl::Descriptor;
 use tetralith_xmss::state::{Holder, Volatile, create};
 use tetralith_xmss::{
-    Derivation, Item, Params, Progress, PublicKey, SecretKey, Signer, kernel_name, verify_many,
+    Derivation, HashFunction, Item, Params, Progress, PublicKey, SecretKey, Signer, kernel_name,
+    verify_many,
 };
 
 /// The sets measured: each hash function, and a hypertree.
@@ -62,6 +64,34 @@ pub(crate) fn run(runner: &mut Runner) -> Outcome {
             let case = Case { threads, ..batch(names[3]) };
             runner.try_measure(case, ops, &mut verify_all)?;
         }
+    }
+    one.install(|| heights(runner))
+}
+
+/// The heights of QRL's keys that are quick, for the plot over the height.
+const HEIGHTS: [u8; 5] = [4, 6, 8, 10, 12];
+
+/// Measures QRL's keys over the height of their tree.
+fn heights(runner: &mut Runner) -> Outcome {
+    for height in HEIGHTS {
+        let params = Descriptor::new(HashFunction::Sha2, height)?.params();
+        let name = format!("QRL-SHA2-256_{height}");
+        let case = |row| Case::new(row, &*name, kernel_name(params));
+        if !["xmss.keygen", "xmss.sign", "xmss.verify"].iter().any(|row| runner.wants(row, &name)) {
+            continue;
+        }
+        runner.try_measure(case("xmss.keygen"), 1, || key(params).map(drop))?;
+        let mut signer = open(params)?;
+        let public = signer.public_key();
+        let signatures = [signer.sign(&MESSAGE, 0)?];
+        runner.try_measure(case("xmss.sign"), 1, || {
+            if signer.status().left == 0 {
+                // Opening a used-up key's successor is rare enough not to move the median.
+                signer = open(params)?;
+            }
+            signer.sign(&MESSAGE, 0).map(drop).map_err(Failure::from)
+        })?;
+        verify(runner, &public, &signatures, case("xmss.verify"))?;
     }
     Ok(())
 }
