@@ -92,6 +92,9 @@ impl Tree {
         progress: &Progress<'_>,
     ) -> Result<Self, Error> {
         let p = key.params();
+        if p.tree_height() > MAX_HEIGHT {
+            return Err(Error::UnknownParams(format!("{p}: keys of this height only verify")));
+        }
         let shape = Shape::of(p);
         let mut nodes = vec![0; shape.bytes()];
         let leaves = 1u64 << shape.height;
@@ -111,6 +114,13 @@ impl Tree {
         hash_levels(key, place, shape, &mut nodes);
         let root = nodes[nodes.len() - shape.n..].to_vec();
         Ok(Self { place, shape, root, nodes: Nodes::Memory(nodes) })
+    }
+
+    /// A tree of any nodes.
+    #[cfg(all(test, feature = "file"))]
+    pub(crate) fn of_nodes(place: TreePlace, shape: Shape, nodes: Vec<u8>) -> Self {
+        let root = nodes[nodes.len() - shape.n..].to_vec();
+        Self { place, shape, root, nodes: Nodes::Memory(nodes) }
     }
 
     /// Opens a tree that was stored.
@@ -227,5 +237,7 @@ impl ExactSizeIterator for WholeKeys {}
 /// Leaves computed together: enough to fill the widest lanes at every level of an L-tree but the
 /// last, few enough that their chains stay in the second-level cache.
 const GROUP: usize = 32;
+/// The highest tree that is kept whole, 64 MB of nodes for n = 32; QRL's higher ones only verify.
+const MAX_HEIGHT: u32 = 20;
 /// Pairs of nodes listed at a time.
 const PAIRS: usize = 1024;

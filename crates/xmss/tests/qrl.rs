@@ -67,6 +67,13 @@ fn mnemonics_are_the_published_ones() {
 }
 
 #[test]
+fn trees_above_twenty_only_verify() {
+    let refused = zero_seed(22).secret_key(&Progress::silent()).unwrap_err();
+    assert!(matches!(refused, Error::UnknownParams(_)), "{refused}");
+    assert_eq!(zero_seed(30).descriptor().params().signatures(), 1 << 30);
+}
+
+#[test]
 fn malformed_values_are_refused() {
     let why = |result: Result<Descriptor, Error>| match result {
         Err(Error::Malformed { why, .. }) => why,
