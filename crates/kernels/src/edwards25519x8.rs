@@ -171,13 +171,13 @@ impl Points {
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn double(&self, sum: &mut Completed) {
-        sum.e = mul_wide!(self.x, self.y).twice();
         let a = square_wide!(self.x);
         let b = square_wide!(self.y);
-        let zz = square_wide!(self.z);
-        sum.f = zz.twice_add_sub(&a, &b);
         sum.g = b.sub(&a);
         sum.h = b.add(&a);
+        let zz = square_wide!(self.z);
+        sum.f = zz.twice_add_sub(&a, &b);
+        sum.e = mul_wide!(self.x, self.y).twice();
     }
 
     #[inline]

@@ -95,6 +95,7 @@ pub fn kernel(suite: Suite) -> &'static str {
 }
 
 /// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.
+#[cfg(target_arch = "x86_64")]
 fn for_lanes(rows: usize) -> usize {
     if rows % 8 < LEAST { rows - rows % 8 } else { rows }
 }

@@ -55,10 +55,26 @@ fn main() {
             .expect("a key")
     };
     let runs = if params.tree_height() > 10 { 1 } else { 9 };
+    if std::env::args().nth(2).as_deref() == Some("keys") {
+        return (0..40).for_each(|_| drop(make()));
+    }
     make();
     let start = cpu_ns();
     (0..runs).for_each(|_| drop(make()));
     println!("keygen {:>12.0} µs of processor time", (cpu_ns() - start) / 1e3 / f64::from(runs));
+    if params.n() == 32 {
+        // 64 leaves fit between two interruptions: the least of many is what the machine can do.
+        let small = Params::qrl(params.hash(), 6).expect("a QRL set");
+        let least = (0..200)
+            .map(|_| {
+                let start = Instant::now();
+                let derivation = Derivation::PrfKeygen;
+                drop(SecretKey::from_seeds(small, derivation, &seeds, &Progress::silent()));
+                start.elapsed().as_secs_f64() * 1e6
+            })
+            .fold(f64::MAX, f64::min);
+        println!("a leaf {:>12.2} µs at least, {:.0} for 1024", least / 64.0, least * 16.0);
+    }
     let key = make();
     let public = key.public_key();
     let mut store = Volatile::new();
@@ -70,6 +86,11 @@ fn main() {
         (0..8).for_each(|_| signatures.push(signer.sign(b"m", 0).expect("an index")));
     });
     println!("sign   {:>12.1} µs", sign / 8.0);
+    signer.prepare_ahead(256).expect("tables");
+    let online = time(256 / 8, || {
+        (0..8).for_each(|_| drop(signer.sign(b"m", 0).expect("an index")));
+    });
+    println!("online {:>12.1} µs", online / 8.0);
     let mut groups = signatures.chunks(8);
     let verify = time(256 / 8, || {
         for signature in groups.next().expect("a group") {

@@ -28,8 +28,10 @@ fn samples() -> Vec<[u8; 32]> {
     all
 }
 
+type Encodings = [[u8; 32]; 8];
+
 /// Each sample with each other, every value coming to every lane.
-fn pairs() -> Vec<([[u8; 32]; 8], [[u8; 32]; 8])> {
+fn pairs() -> Vec<(Encodings, Encodings)> {
     let all = samples();
     let n = all.len();
     let group = |start: usize, step: usize| -> [[u8; 32]; 8] {

@@ -15,6 +15,7 @@ use chacha20::ChaCha20Rng;
 use core::mem;
 use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::Scalar;
+use curve25519_dalek::traits::VartimeMultiscalarMul;
 use rand_core::{CryptoRng, Rng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -150,10 +151,13 @@ impl Package {
             h1(&[&key, &message_hash, &list_hash, identifier(one.party).as_bytes()])
         };
         let binding_factors: Vec<Scalar> = commitments.iter().map(factor).collect();
-        let terms = commitments.iter().zip(&binding_factors);
-        let group_commitment = terms
-            .map(|(one, factor)| one.hiding + one.binding * factor)
-            .fold(EdwardsPoint::default(), |sum, term| sum + term);
+        // Commitments and factors are public.
+        let bound = EdwardsPoint::vartime_multiscalar_mul(
+            &binding_factors,
+            commitments.iter().map(|one| one.binding),
+        );
+        let hiding = commitments.iter().map(|one| one.hiding);
+        let group_commitment = hiding.fold(bound, |sum, hiding| sum + hiding);
         let challenge = h2(&[&encode(&group_commitment), &key, message]);
         Self { commitments, binding_factors, group_commitment, challenge }
     }
