@@ -78,41 +78,69 @@ impl Field256 {
     /// # Correctness
     /// After each row the accumulator is below 2·n + 2^256 < 2^258 before the limb that was made zero
     /// is dropped, and below b + n < 2^257 after: five limbs, the last of them 0 or 1.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mul(&self, a: &[u64; 4], b: &[u64; 4]) -> [u64; 4] {
-        let mut t = [0u64; 5];
+        let n = &self.n;
+        let mut t = [0u64; 4];
+        let mut top = 0;
         for &a in a {
-            let carry = add_row(&mut t, b, a);
-            let q = t[0].wrapping_mul(self.n0);
-            let high = add_row(&mut t, &self.n, q);
-            t = [t[1], t[2], t[3], t[4], carry + high];
+            // t + a·b, then + q·n, whose lowest limb vanishes.
+            let (t0, c) = mac(t[0], a, b[0], 0);
+            let (t1, c) = mac(t[1], a, b[1], c);
+            let (t2, c) = mac(t[2], a, b[2], c);
+            let (t3, c) = mac(t[3], a, b[3], c);
+            let (t4, over) = c.overflowing_add(top);
+            let q = t0.wrapping_mul(self.n0);
+            let (_, c) = mac(t0, q, n[0], 0);
+            let (t0, c) = mac(t1, q, n[1], c);
+            let (t1, c) = mac(t2, q, n[2], c);
+            let (t2, c) = mac(t3, q, n[3], c);
+            let (t3, again) = t4.overflowing_add(c);
+            t = [t0, t1, t2, t3];
+            top = u64::from(over) + u64::from(again);
         }
-        let mut out = [t[0], t[1], t[2], t[3]];
-        let mut less = out;
-        let borrow = nat::sub(&mut less, &self.n);
-        if t[4] == 1 || !borrow {
-            out = less;
-        }
-        out
+        let (d0, w) = t[0].overflowing_sub(n[0]);
+        let (d1, w) = sub_limb(t[1], n[1], w);
+        let (d2, w) = sub_limb(t[2], n[2], w);
+        let (d3, w) = sub_limb(t[3], n[3], w);
+        if top == 1 || !w { [d0, d1, d2, d3] } else { t }
     }
 
-    /// base^exponent in Montgomery form, by windows of four bits.
+    /// base^exponent in Montgomery form.
     pub(crate) fn pow(&self, base: &[u64; 4], exponent: &[u64]) -> [u64; 4] {
-        let mut table = [self.one; 16];
+        self.pow_each(&[*base], exponent)[0]
+    }
+
+    /// The powers of several bases, in Montgomery form, by windows of four bits.
+    ///
+    /// One multiplication is a chain of some hundred cycles that leaves most of the processor idle; the
+    /// bases take turns, so that it works on several at a time.
+    pub(crate) fn pow_each<const K: usize>(
+        &self,
+        bases: &[[u64; 4]; K],
+        exponent: &[u64],
+    ) -> [[u64; 4]; K] {
+        let mut tables = [[self.one; K]; 16];
         for i in 1..16 {
-            table[i] = self.mul(&table[i - 1], base);
+            for k in 0..K {
+                tables[i][k] = self.mul(&tables[i - 1][k], &bases[k]);
+            }
         }
         let bits = nat::bit_len(exponent).div_ceil(4);
         let digit = |i: u64| (exponent[(i / 16) as usize] >> (4 * (i % 16)) & 15) as usize;
-        let mut out = self.one;
+        let mut out = [self.one; K];
         for i in (0..bits).rev() {
             if i + 1 < bits {
                 for _ in 0..4 {
-                    out = self.mul(&out, &out);
+                    for out in &mut out {
+                        *out = self.mul(out, out);
+                    }
                 }
             }
             if digit(i) > 0 {
-                out = self.mul(&out, &table[digit(i)]);
+                for (out, power) in out.iter_mut().zip(&tables[digit(i)]) {
+                    *out = self.mul(out, power);
+                }
             }
         }
         out
@@ -141,7 +169,9 @@ impl Field256 {
         let mut value = [r[0], r[1], r[2], r[3], 0];
         nat::shl(&mut value, k);
         let mut multiple = [0; 5];
-        multiple[4] = add_row_4(&mut multiple, &self.n, digit);
+        for i in 0..4 {
+            (multiple[i], multiple[i + 1]) = mac(0, digit, self.n[i], multiple[i]);
+        }
         while nat::cmp(&multiple, &value).is_gt() {
             digit -= 1;
             nat::sub(&mut multiple, &self.n);
@@ -155,24 +185,19 @@ impl Field256 {
     }
 }
 
-/// t += b·a; returns the carry out of the fifth limb.
+/// (low, high) of t + a·b + c.
 #[inline(always)]
-fn add_row(t: &mut [u64; 5], b: &[u64; 4], a: u64) -> u64 {
-    let carry = add_row_4(t, b, a);
-    let (sum, over) = t[4].overflowing_add(carry);
-    t[4] = sum;
-    u64::from(over)
+fn mac(t: u64, a: u64, b: u64, c: u64) -> (u64, u64) {
+    let sum = u128::from(a) * u128::from(b) + u128::from(t) + u128::from(c);
+    (sum as u64, (sum >> 64) as u64)
 }
 
-/// The four lower limbs of t += b·a; returns the carry.
+/// (difference, borrow) of a − b − borrow.
 #[inline(always)]
-fn add_row_4(t: &mut [u64; 5], b: &[u64; 4], a: u64) -> u64 {
-    let mut carry = 0;
-    for j in 0..4 {
-        let sum = u128::from(a) * u128::from(b[j]) + u128::from(t[j]) + carry;
-        (t[j], carry) = (sum as u64, sum >> 64);
-    }
-    carry as u64
+fn sub_limb(a: u64, b: u64, borrow: bool) -> (u64, bool) {
+    let (d, w0) = a.overflowing_sub(b);
+    let (d, w1) = d.overflowing_sub(u64::from(borrow));
+    (d, w0 | w1)
 }
 
 #[cfg(test)]
@@ -201,6 +226,8 @@ mod tests {
             assert_eq!(field.enter(&a).to_vec(), ring.enter(&a));
             assert_eq!(field.mul(&a, &b).to_vec(), ring.mul(&a, &b));
             assert_eq!(field.pow(&a, &b).to_vec(), ring.pow(&a, &b));
+            let each = field.pow_each(&[a, b, field.one()], &b);
+            assert_eq!(each[..2], [field.pow(&a, &b), field.pow(&b, &b)]);
             assert_eq!(field.leave(&field.enter(&a)), a);
             for k in [1, 13, 32] {
                 let mut value = [a[0], a[1], a[2], a[3], 0];

@@ -117,21 +117,29 @@ fn passes_256(n: [u64; 4], rounds: u32) -> bool {
     let twos = (0..256).find(|&i| nat::bit(&n, i + 1)).unwrap_or(255) + 1;
     let mut odd = [0; 4];
     (twos..256).filter(|&i| nat::bit(&n, i)).for_each(|i| set_bit(&mut odd, (i - twos) as u32));
-    let base = hashed_bases(&n);
-    (0..rounds).all(|round| {
-        let bytes = base(round);
+    let hash = hashed_bases(&n);
+    // Whatever number a hash is in Montgomery form, it is as random as its plain form.
+    let base = |round: u32| {
+        let bytes = hash(round);
         let limb = |i: usize| nat::from_bytes(&bytes[8 * i..8 * i + 8]).first().copied();
-        // Whatever number this is in Montgomery form, it is as random as its plain form.
-        let base = [3, 2, 1, 0].map(|i| limb(i).unwrap_or(0));
-        let base = field.enter(&base);
-        let mut power = field.pow(&base, &odd);
+        field.enter(&[3, 2, 1, 0].map(|i| limb(i).unwrap_or(0)))
+    };
+    let passed = |base: [u64; 4], mut power: [u64; 4]| {
         let mut passed = base == [0; 4] || power == one || power == minus_one;
         for _ in 1..twos {
             power = field.mul(&power, &power);
             passed |= power == minus_one;
         }
         passed
-    })
+    };
+    // The first round ends nearly all composites; primes go through the others four at a time.
+    let first = base(0);
+    passed(first, field.pow(&first, &odd))
+        && (1..rounds).step_by(4).all(|round| {
+            let bases = [0, 1, 2, 3].map(|k| base(round + k));
+            let powers = field.pow_each(&bases, &odd);
+            bases.into_iter().zip(powers).all(|(base, power)| passed(base, power))
+        })
 }
 
 /// Draws a prime p = 3 mod 4 of exactly `bits` bits (at least 64), the upper two of which are ones.
