@@ -82,7 +82,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { message_bytes: 4 << 20, ceremonies: 16 }
+        Limits { message_bytes: 128 << 10, ceremonies: 16 }
     }
 }
 

@@ -183,3 +183,30 @@ async fn many_ceremonies_run_at_the_same_time() {
     assert!(metrics.contains("tetralith_ceremonies_running 0"), "{metrics}");
     cluster.stop().await;
 }
+
+/// A failed check may have cost a bit of the pairwise setup: it is not used again, whoever proposes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_retired_setup_is_refused_whoever_proposes() {
+    let mut cluster = Cluster::start(4, |_| ()).await;
+    let key = keygen(&cluster, 3).await;
+    let (_, status) = cluster.members[2].get("/v1/status").await;
+    let retired = status["id"].as_str().unwrap().to_owned();
+    cluster.members[0].stop().await;
+    let log = rusqlite::Connection::open(cluster.members[0].folder.root().join("node.db")).unwrap();
+    log.execute("INSERT INTO retired VALUES (?, ?, ?)", [&key, &retired, "a test"]).unwrap();
+    drop(log);
+    cluster.members[0].start().await;
+    cluster.members[0].connected(3).await;
+    cluster.members[1].connected(3).await;
+
+    let mut request = json!({ "key": key, "message": "a message" });
+    request["signers"] = json!(["node-1", "node-2", "node-3"]);
+    let (status, failed) = cluster.members[1].post("/v1/sign", request.clone()).await;
+    assert_eq!(status, 502, "{failed}");
+    let (_, held) = cluster.members[0].get("/v1/ceremonies").await;
+    assert!(held.to_string().contains("is retired"), "{held}");
+    request["signers"] = json!(["node-1", "node-2", "node-4"]);
+    let (status, signed) = cluster.members[1].post("/v1/sign", request).await;
+    assert_eq!(status, 200, "{signed}");
+    cluster.stop().await;
+}

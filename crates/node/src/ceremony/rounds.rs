@@ -43,8 +43,9 @@ pub(crate) async fn run(
     let mut room = Room::new(shared.clone(), agreement.clone(), mailbox, early);
     let end = room.perform().await;
     if let Err(fault) = &end {
-        room.tell_fault(fault);
+        // First written, then told: nobody may learn of a failed check that this node could forget.
         room.retire(fault).await;
+        room.tell_fault(fault);
     }
     // The last messages may still be on their way; each has its own deadline.
     let sends = core::mem::take(&mut room.sends);
@@ -131,9 +132,17 @@ impl Room {
     async fn make_signature(&mut self, digest: [u8; 32]) -> Result<Finished, Fault> {
         let key = self.agreement.proposed.key.clone();
         let key = key.ok_or_else(|| Fault::own("this node has no share of the key"))?.id;
-        let signers: Vec<_> = self.agreement.roster.iter().map(|(_, party)| *party).collect();
+        let roster = self.agreement.roster.clone();
+        let signers: Vec<_> = roster.iter().map(|(_, party)| *party).collect();
         let session = self.agreement.session;
         let begin = move |shared: &Shared| {
+            // Whoever proposed: one more run with a retired setup may cost a bit of it.
+            for (peer, _) in &roster {
+                if shared.log.is_retired(&key, peer).map_err(Fault::own)? {
+                    let name = shared.name(peer);
+                    return Err(Fault::own(format!("the pairwise setup with {name} is retired")));
+                }
+            }
             let share = shared.shares.share(&key).map_err(Fault::own)?;
             let seed = shared.fresh();
             shared.engine.sign(session, &share, &signers, &digest, &seed).map_err(Fault::own)
@@ -439,7 +448,9 @@ impl Room {
         let mut fault = Fault::own(format!("{name} gave up: {}", clip(&fail.reason)));
         for accused in &fail.accused {
             let Ok(peer) = crate::wire::peer(&accused.peer) else { continue };
-            if self.agreement.party(&peer).is_some()
+            // All that are here joined: there is nothing before the first round to blame them for.
+            if accused.round != 0
+                && self.agreement.party(&peer).is_some()
                 && fault.blames.len() < self.agreement.roster.len()
             {
                 let check = clip(&accused.check);
@@ -499,7 +510,7 @@ const LAST_ROUND: u8 = u8::MAX;
 /// Says whether a node that gave up may be excused for a message that it owes in `round`: it waited
 /// for another in an earlier round. Its own message goes out before it waits in the same round.
 fn excuses(fail: &Fail, round: u8) -> bool {
-    fail.accused.iter().any(|accused| accused.round < round)
+    fail.accused.iter().any(|accused| (1..round).contains(&accused.round))
 }
 
 /// Gives a session its messages; returns those that it did not accept.

@@ -58,7 +58,7 @@ impl Lock {
         self.file.set_len(text.len() as u64)
     }
 
-    /// What tells this file from a copy of it: the device and inode of the lock file, which lives as
+    /// What tells this file from a copy of it: the device, inode and birth of the lock file, which lives as
     /// long as the store and is never replaced. Elsewhere than on Unix, its full path.
     pub(super) fn place(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
@@ -68,6 +68,10 @@ impl Lock {
             use std::os::unix::fs::MetadataExt;
             hash.update(meta.dev().to_be_bytes());
             hash.update(meta.ino().to_be_bytes());
+            // A file that was put back may get the old inode; its time of birth nobody can set.
+            let born = meta.created().ok();
+            let born = born.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+            hash.update(born.map_or(0, |since| since.as_nanos()).to_be_bytes());
         }
         #[cfg(not(unix))]
         if let Ok(path) = self.path.canonicalize() {
