@@ -15,9 +15,11 @@ mod mulx;
 mod orders;
 #[path = "build/squaring.rs"]
 mod squaring;
+#[path = "build/steps.rs"]
+mod steps;
 
-use squaring::Size;
 use std::path::Path;
+use steps::Size;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -26,8 +28,10 @@ fn main() {
     let write = |name: String, text: String| {
         std::fs::write(Path::new(&out).join(name), text).expect("the output directory is writable");
     };
-    write("mulx_squarings.s".into(), mulx::squarings());
-    write("mulx_product.s".into(), mulx::product());
+    for (tail, name) in [(false, ""), (true, "_tail")] {
+        write(format!("mulx_squarings{name}.s"), mulx::squarings(tail));
+        write(format!("mulx_product{name}.s"), mulx::product(tail));
+    }
     for (blocks, words, order) in orders::SQUARINGS {
         let size = Size::new(blocks, words, false);
         write(format!("ifma_squarings_{blocks}.s"), squaring::squarings(size, order));

@@ -94,13 +94,15 @@ impl Runner {
         if !self.wants(case.name, &case.params, &case.peer) {
             return;
         }
-        let first = Instant::now();
+        let (busy, first) = (clock::thread_time(), Instant::now());
         call();
         let took = first.elapsed();
         if took > VERY_SLOW {
-            let ns = vec![took.as_nanos() as f64 / ops as f64];
+            let busy = busy.zip(clock::thread_time()).map(|(before, after)| after - before);
+            let each = |time: Duration| time.as_nanos() as f64 / ops as f64;
+            let (ns, cpu) = (vec![each(took)], busy.map(each).into_iter().collect());
             let clocks = clock::gigahertz().into_iter().collect();
-            return self.push(case, Times { ns, clocks, ..Times::default() });
+            return self.push(case, Times { ns, cpu, cycles: Vec::new(), clocks });
         }
         let least = if took > SLOW { LEAST_SLOW_CALLS } else { LEAST_CALLS };
         let mut clocks: Vec<f64> = clock::gigahertz().into_iter().collect();

@@ -4,6 +4,7 @@
 //! noun's file. A failure becomes one line or one JSON object, and the exit code of [`failure::Exit`].
 
 mod bench;
+mod cluster;
 mod context;
 mod demo;
 mod failure;
@@ -67,6 +68,8 @@ enum Noun {
     /// Signing nodes
     #[command(subcommand)]
     Node(node::Command),
+    /// Some nodes on this machine, for trials
+    Cluster(cluster::Command),
     /// Measure what each job costs on this machine
     Bench(bench::Command),
     /// Do all four jobs on real input, and write a report
@@ -116,6 +119,7 @@ fn run(cli: Cli) -> Outcome {
         Noun::Vrf(command) => vrf::run(context, command),
         Noun::Tss(command) => tss::run(context, command),
         Noun::Node(command) => node::run(context, command),
+        Noun::Cluster(command) => cluster::run(context, &command),
         Noun::Bench(command) => bench::run(context, command),
         Noun::Demo(command) => demo::run(context, &command),
         Noun::Completions(command) => manual::completions(&command),

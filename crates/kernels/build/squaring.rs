@@ -12,122 +12,8 @@
 //! ones of this squaring wait for each other.
 
 use crate::machine::{Base, Op, Place, Reg, assemble, bounds};
+use crate::steps::{Size, Step, parse};
 use std::collections::BTreeMap;
-
-/// One step of a squaring; [`Size`] explains the block counts v, l and h.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Step {
-    /// `S`: A_i·A_j into column i + j of A², once where i < j. Of A·B: A_i·B_j.
-    Square(usize, usize),
-    /// `D`: doubles a column, once all its products with i < j are there and nothing else is.
-    Double(usize),
-    /// `L`: closes one of A²'s l lowest columns.
-    Low(usize),
-    /// `H`: closes one of A²'s highest columns: two that stay, and h to be folded.
-    High(usize),
-    /// `C`: Low_i·C_j.
-    FoldLow(usize, usize),
-    /// `K`: High_i·K_j.
-    FoldHigh(usize, usize),
-    /// `U`: closes the lowest columns of the folded number: block i of P.
-    Part(usize),
-    /// `Q`: P_i·N'_j.
-    Quotient(usize, usize),
-    /// `q`: closes block i of the quotient.
-    CloseQuotient(usize),
-    /// `N`: q_i·N_j.
-    Multiple(usize, usize),
-    /// `V`: what the half that the quotient makes zero carries into the result.
-    Vanish,
-    /// `R`: closes block i of the result.
-    Result(usize),
-}
-
-impl Step {
-    fn parse(text: &str) -> Step {
-        let mut digits = text[1..].chars().map(|d| d.to_digit(36).expect("base 36") as usize);
-        let mut index = || digits.next().expect("another index");
-        match &text[..1] {
-            "S" => Step::Square(index(), index()),
-            "D" => Step::Double(index()),
-            "L" => Step::Low(index()),
-            "H" => Step::High(index()),
-            "C" => Step::FoldLow(index(), index()),
-            "K" => Step::FoldHigh(index(), index()),
-            "U" => Step::Part(index()),
-            "Q" => Step::Quotient(index(), index()),
-            "q" => Step::CloseQuotient(index()),
-            "N" => Step::Multiple(index(), index()),
-            "V" => Step::Vanish,
-            "R" => Step::Result(index()),
-            other => panic!("no step {other}"),
-        }
-    }
-}
-
-/// The size class of moduli of v blocks of 8 digits.
-///
-/// One fold takes away the l lowest and the h highest blocks of the 2·v of A²; Montgomery's reduction
-/// takes another l. All is done in v blocks because v + l + l = 2·v − h, and the high fold does not
-/// reach over the low one because h ≤ l.
-#[derive(Clone, Copy)]
-pub struct Size {
-    pub v: usize,
-    pub l: usize,
-    pub h: usize,
-    /// Whether multipliers are broadcast by the multiplication itself (shorter code, more loads).
-    pub words: bool,
-    /// Whether this is A·B and not A².
-    pub product: bool,
-}
-
-impl Size {
-    pub fn new(v: usize, words: bool, product: bool) -> Self {
-        let l = v.div_ceil(3);
-        Size { v, l, h: v - 2 * l, words, product }
-    }
-
-    /// First line of Low, High, P, q, the two sums and B, in a workspace that begins with A.
-    fn low(&self) -> usize {
-        self.v
-    }
-    fn high(&self) -> usize {
-        self.low() + self.l
-    }
-    fn part(&self) -> usize {
-        self.high() + self.h
-    }
-    fn quotient(&self) -> usize {
-        self.part() + self.l
-    }
-    fn sums(&self) -> usize {
-        self.quotient() + self.l
-    }
-    fn second(&self) -> usize {
-        self.sums() + 2
-    }
-    /// Lines of a workspace.
-    pub fn workspace(&self) -> usize {
-        self.second() + self.v
-    }
-
-    /// Lines of the constants: C, K, N (v each), N' (l), five masks, spilled registers.
-    fn masks(&self) -> usize {
-        3 * self.v + self.l
-    }
-    fn spills(&self) -> usize {
-        self.masks() + 5
-    }
-
-    /// The first column of A² that is closed before the fold.
-    fn first_high(&self) -> usize {
-        2 * self.v - self.h - 2
-    }
-
-    fn square_column(&self, c: usize) -> Column {
-        if c >= self.first_high() { Column::High(c) } else { Column::Folded(c) }
-    }
-}
 
 /// Which sum a column's accumulators belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -138,6 +24,10 @@ enum Column {
     Folded(usize),
     /// A column of P·N'.
     Quotient(usize),
+}
+
+fn square_column(size: Size, c: usize) -> Column {
+    if c >= size.first_high() { Column::High(c) } else { Column::Folded(c) }
 }
 
 /// Unclosed sums that are carried from step to step, by what they are.
@@ -328,14 +218,14 @@ impl Writer {
             Step::Square(i, j) => {
                 let second = if size.product { size.second() } else { 0 };
                 let (digits, block) = (self.here(i), self.here(second + j));
-                self.product(live, size.square_column(i + j), digits, block);
+                self.product(live, square_column(size, i + j), digits, block);
             }
             Step::Double(c) => {
-                let mut accumulators = live.take(size.square_column(c));
+                let mut accumulators = live.take(square_column(size, c));
                 for acc in accumulators.iter_mut().flatten() {
                     *acc = self.add(*acc, *acc);
                 }
-                live.columns.insert(size.square_column(c), accumulators);
+                live.columns.insert(square_column(size, c), accumulators);
             }
             Step::FoldLow(i, j) => {
                 let (digits, block) = (self.here(size.low() + i), self.constant(c + j));
@@ -351,7 +241,7 @@ impl Writer {
                 let (digits, block) = (self.here(size.quotient() + i), self.constant(n + j));
                 let mut accumulators = live.take(column);
                 // Of the column below the last that vanishes, only what reaches the last's lane 7.
-                let all = i + j + 2 > size.l;
+                let all = i + j + 2 > size.m;
                 self.block(&mut accumulators, digits, block, |s, high| all || (s == 7 && high));
                 live.columns.insert(column, accumulators);
             }
@@ -370,8 +260,8 @@ impl Writer {
         let digits = self.here(size.part() + i);
         let block = self.constant(3 * size.v + j);
         let mut accumulators = live.take(column);
-        // The quotient is taken modulo 2^(416·l): its last column has no use for accumulator 8.
-        let last = i + j + 1 == size.l;
+        // The quotient is taken modulo 2^(416·m): its last column has no use for accumulator 8.
+        let last = i + j + 1 == size.m;
         self.block(&mut accumulators, digits, block, |s, high| !(last && s == 7 && high));
         live.columns.insert(column, accumulators);
     }
@@ -414,11 +304,11 @@ impl Writer {
     fn close_part(&mut self, live: &mut Live, i: usize) {
         let size = self.size;
         let column = live.columns[&Column::Folded(size.l + i)];
-        let below = live.take(Column::Folded(size.l + i - 1));
+        let below = (size.l + i).checked_sub(1);
+        let below = below.map_or(NONE, |below| live.take(Column::Folded(below)));
         let mut sum = self.close(&column, &below);
-        if i == 0 {
+        if let Some(low) = live.sums.remove(&Sum::Low) {
             // What Low carries out.
-            let low = live.sums.remove(&Sum::Low).expect("Low is closed before P");
             let carries = self.put(|d| Op::Carry(d, low));
             let carry = self.shift(None, Some(carries), 1);
             sum = self.add(sum, carry);
@@ -426,7 +316,7 @@ impl Writer {
         let to = self.here(size.part() + i);
         let before = live.sums.insert(Sum::Part, sum);
         self.digits(live, sum, before, Mask::Digits, to);
-        if i + 1 == size.l {
+        if i + 1 == size.m {
             live.sums.remove(&Sum::Part);
             let mut edge = NONE;
             edge[8] = below[8];
@@ -441,14 +331,14 @@ impl Writer {
         let to = self.here(self.size.quotient() + i);
         let before = live.sums.insert(Sum::Quotient, sum);
         self.digits(live, sum, before, Mask::Digits, to);
-        if i + 1 == self.size.l {
+        if i + 1 == self.size.m {
             live.sums.remove(&Sum::Quotient);
             live.take(Column::Quotient(i));
         }
     }
 
     fn vanish(&mut self, live: &mut Live) {
-        let last = 2 * self.size.l - 1;
+        let last = self.size.l + self.size.m - 1;
         let mut edge = NONE;
         edge[8] = live.take(Column::Folded(last - 1))[8];
         let column = live.columns[&Column::Folded(last)];
@@ -460,7 +350,7 @@ impl Writer {
 
     fn close_result(&mut self, live: &mut Live, i: usize) {
         let size = self.size;
-        let c = 2 * size.l + i;
+        let c = size.l + size.m + i;
         let column = live.columns.get(&Column::Folded(c)).copied().unwrap_or(NONE);
         let below = live.take(Column::Folded(c - 1));
         let mut sum = self.close(&column, &below);
@@ -483,7 +373,7 @@ impl Writer {
 /// In: `rdi` constants, `rsi` the workspace of the digits to square, `rdx` another, `rcx` the number
 /// of squarings, above zero. Out: `rsi` the workspace of the result, `rcx` the number of squarings
 /// that are left: not zero where the next one must be done exactly. `rsi` and `rdx` point to the
-/// middle of their workspaces ([`bias`]), which makes for short displacements.
+/// middle of their workspaces ([`Size::bias`]), which makes for short displacements.
 pub fn squarings(size: Size, order: &str) -> String {
     let steps = parse(order);
     let mut stored = BTreeMap::new();
@@ -496,7 +386,7 @@ pub fn squarings(size: Size, order: &str) -> String {
     }
     let entering_bounds = bounds(&ahead.ops, &[], &mut stored);
     let leaving: Vec<Reg> = entering.registers().map(|r| *r).collect();
-    let head = assemble(&ahead.ops, &[], &leaving, size.spills(), bias(size));
+    let head = assemble(&ahead.ops, &[], &leaving, size.spills(), size.bias());
 
     let mut body = Writer::new(size);
     entering.registers().for_each(|reg| *reg = body.reg());
@@ -512,8 +402,8 @@ pub fn squarings(size: Size, order: &str) -> String {
     assert_eq!(leaving.len(), first.len(), "the loop ends as it begins");
     leaving.extend(now.digits);
     let names: Vec<Reg> = (0..first.len()).collect();
-    let body = assemble(&body.ops, &names, &leaving, size.spills(), bias(size));
-    assert!(head.spill_lines.max(body.spill_lines) <= SPILL_LINES);
+    let body = assemble(&body.ops, &names, &leaving, size.spills(), size.bias());
+    assert!(size.spills() + head.spill_lines.max(body.spill_lines) <= CONSTANT_LINES);
 
     let (head, body, check) = (head.text, body.text, check(size, first.len()));
     format!(
@@ -533,8 +423,8 @@ pub fn product(size: Size, order: &str) -> String {
     }
     bounds(&body.ops, &[], &mut BTreeMap::new());
     let digits: Vec<Reg> = live.digits.into_iter().collect();
-    let body = assemble(&body.ops, &[], &digits, size.spills(), bias(size));
-    assert!(body.spill_lines <= SPILL_LINES);
+    let body = assemble(&body.ops, &[], &digits, size.spills(), size.bias());
+    assert!(size.spills() + body.spill_lines <= CONSTANT_LINES);
     format!("{}{}kmovb ecx, k1\n", body.text, check(size, 0))
 }
 
@@ -544,19 +434,5 @@ fn check(size: Size, digits: usize) -> String {
     format!("vptestmq k1, zmm{digits}, [rdi + {beyond}]\n")
 }
 
-/// An order's steps, and whether each is for the next squaring.
-fn parse(order: &str) -> Vec<(Step, bool)> {
-    let step = |text: &str| match text.strip_prefix('+') {
-        Some(ahead) => (Step::parse(ahead), true),
-        None => (Step::parse(text), false),
-    };
-    order.split_whitespace().map(step).collect()
-}
-
-/// Lines for spilled registers after the constants, in any size.
-const SPILL_LINES: usize = 64;
-
-/// Bytes from the beginning of a workspace to where its pointer points.
-fn bias(size: Size) -> usize {
-    64 * (size.workspace() / 2)
-}
+/// Lines for constants and spilled registers, in any size.
+const CONSTANT_LINES: usize = 128;

@@ -55,7 +55,7 @@ fn report(kernel: Kernel, bits: usize) {
     let mut number = vec![0; ring.ring().len()];
     number[0] = 3;
     let (mut a, b) = (ring.enter(&number), ring.enter(&number));
-    let count = 2_000_000 / (bits * bits / 64) as u64 + 10;
+    let count = 10_000_000 / (bits * bits / 64) as u64 + 10;
     let (square, ghz) = measure(count, || ring.square_assign(&mut a, count));
     let (product, _) = measure(count, || (0..count).for_each(|_| ring.mul_assign(&mut a, &b)));
     let exponent = [0xdead_beef_0123_4567; 4];

@@ -13,6 +13,7 @@
 mod elligator2;
 mod scalar_mul;
 
+#[cfg(target_arch = "x86_64")]
 pub(crate) use elligator2::SQRT_MINUS_A_2;
 pub use elligator2::{PendingMap, Sign, map_to_curve_elligator2};
 #[cfg(target_arch = "x86_64")]

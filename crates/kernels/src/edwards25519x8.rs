@@ -26,7 +26,7 @@ pub use secret_mul::{TwoMul, mul_base_all, two_mul_all};
 
 use crate::edwards25519::Point;
 use crate::field25519::Fe;
-use crate::field25519x8::{Fe8, Wide};
+use crate::field25519x8::{Fe8, Wide, mul_wide, square_wide};
 use crate::lanes8::Lanes8;
 
 /// A group of eight points, in extended coordinates.
@@ -157,27 +157,27 @@ impl Points {
 
     /// Does the last multiplications but for that of T, which is left as it is: wrong. The points are
     /// fit for being doubled and nothing else.
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn set_projective(&mut self, sum: &Completed) {
-        self.x = sum.e.mul(&sum.f);
-        self.y = sum.g.mul(&sum.h);
-        self.z = sum.f.mul(&sum.g);
+        self.x = mul_wide!(sum.e, sum.f).reduce();
+        self.y = mul_wide!(sum.g, sum.h).reduce();
+        self.z = mul_wide!(sum.f, sum.g).reduce();
     }
 
     /// # Correctness
     /// With A = X^2 and B = Y^2: E = 2XY, F = 2Z^2 + A - B, G = B - A, H = A + B, all of whole
     /// products; see [`Wide`].
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn double(&self, sum: &mut Completed) {
-        sum.e = self.x.mul_wide(&self.y).twice();
-        let a = self.x.square_wide();
-        let b = self.y.square_wide();
-        let zz = self.z.square_wide();
-        sum.f = zz.twice_add_sub(&a, &b);
+        let a = square_wide!(self.x);
+        let b = square_wide!(self.y);
         sum.g = b.sub(&a);
         sum.h = b.add(&a);
+        let zz = square_wide!(self.z);
+        sum.f = zz.twice_add_sub(&a, &b);
+        sum.e = mul_wide!(self.x, self.y).twice();
     }
 
     #[inline]
@@ -202,25 +202,25 @@ impl Augend {
 
     /// # Correctness
     /// The sums and differences are taken of whole products; see [`Wide`].
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn add_cached(&self, q: &Cached, sum: &mut Completed) {
-        let a = self.y_minus_x.mul_wide(&q.y_minus_x);
-        let b = self.y_plus_x.mul_wide(&q.y_plus_x);
-        let c = self.t.mul_wide(&q.t2d);
-        let d = self.z.mul_wide(&q.z2);
+        let a = mul_wide!(self.y_minus_x, q.y_minus_x);
+        let b = mul_wide!(self.y_plus_x, q.y_plus_x);
+        let c = mul_wide!(self.t, q.t2d);
+        let d = mul_wide!(self.z, q.z2);
         sum.e = b.sub(&a);
         sum.f = d.sub(&c);
         sum.g = d.add(&c);
         sum.h = b.add(&a);
     }
 
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn add_affine(&self, q: &Affine, sum: &mut Completed) {
-        let a = self.y_minus_x.mul_wide(&q.y_minus_x);
-        let b = self.y_plus_x.mul_wide(&q.y_plus_x);
-        let c = self.t.mul_wide(&q.xy2d);
+        let a = mul_wide!(self.y_minus_x, q.y_minus_x);
+        let b = mul_wide!(self.y_plus_x, q.y_plus_x);
+        let c = mul_wide!(self.t, q.xy2d);
         let d = Wide::twice_of(&self.z);
         sum.e = b.sub(&a);
         sum.f = d.sub(&c);
@@ -237,21 +237,27 @@ impl Completed {
         Completed { e: p.x, f: p.z, g: p.z, h: p.y }
     }
 
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn extended(&self) -> Points {
-        let (x, y) = (self.e.mul(&self.f), self.g.mul(&self.h));
-        Points { x, y, z: self.f.mul(&self.g), t: self.e.mul(&self.h) }
+        let (x, y) = (mul_wide!(self.e, self.f).reduce(), mul_wide!(self.g, self.h).reduce());
+        Points {
+            x,
+            y,
+            z: mul_wide!(self.f, self.g).reduce(),
+            t: mul_wide!(self.e, self.h).reduce(),
+        }
     }
 
     /// The points, when they are next added to: Y + X and Y - X are taken of whole products.
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn set_augend(&self, a: &mut Augend) {
-        let (x, y) = (self.e.mul_wide(&self.f), self.g.mul_wide(&self.h));
+        let (x, y) = (mul_wide!(self.e, self.f), mul_wide!(self.g, self.h));
         a.y_plus_x = y.add(&x);
         a.y_minus_x = y.sub(&x);
-        a.z = self.f.mul(&self.g);
-        a.t = self.e.mul(&self.h);
+        a.z = mul_wide!(self.f, self.g).reduce();
+        a.t = mul_wide!(self.e, self.h).reduce();
     }
 }
 

@@ -33,9 +33,16 @@
 // Each function is entered from one with the same features, so that it can be inlined; the only
 // entries from other code are those of `edwards25519x8`, once for a whole batch.
 
+mod memory;
 mod power;
+mod wide;
 
+use memory::joined;
+pub(crate) use memory::{
+    lanes, load, load_half, store, store_half, transpose, transpose_halves, words,
+};
 pub(crate) use power::{Roots, invert_all, sqrt_ratio_all};
+pub(crate) use wide::{Wide, fold, mul_wide, square_wide};
 
 use crate::field25519::{Fe, MASK51};
 use core::arch::x86_64::*;
@@ -45,12 +52,6 @@ use core::arch::x86_64::*;
 #[repr(C, align(64))]
 pub(crate) struct Fe8(pub(crate) [__m512i; 5]);
 
-/// Eight products, or sums of them, before their carries.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wide(pub(crate) [__m512i; 5]);
-
-/// 2^10 p, limb by limb: larger than any limb of a [`Wide`] product, and below 2^61.
-const BIAS: [u64; 2] = [((1 << 51) - 19) << 10, ((1 << 51) - 1) << 10];
 /// 2 p, limb by limb: not less than any tight limb, and below 2^52.
 const TWICE_P: [u64; 2] = [((1 << 51) - 19) << 1, ((1 << 51) - 1) << 1];
 
@@ -66,51 +67,10 @@ fn limb_of(constant: [u64; 2], i: usize) -> __m512i {
     splat(constant[usize::from(i != 0)])
 }
 
-/// Reads eight lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn load(lanes: &[u64; 8]) -> __m512i {
-    // SAFETY: the reference is to 64 readable bytes, and the instruction asks for no alignment.
-    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
-}
-
-/// Writes eight lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn store(lanes: &mut [u64; 8], v: __m512i) {
-    // SAFETY: the reference is to 64 writable bytes, and the instruction asks for no alignment.
-    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), v) }
-}
-
-/// Reads four lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn load_half(lanes: &[u64; 4]) -> __m256i {
-    // SAFETY: the reference is to 32 readable bytes, and the instruction asks for no alignment.
-    unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
-}
-
-/// Writes four lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn store_half(lanes: &mut [u64; 4], v: __m256i) {
-    // SAFETY: the reference is to 32 writable bytes, and the instruction asks for no alignment.
-    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), v) }
-}
-
-/// The lanes of a vector.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn lanes(v: __m512i) -> [u64; 8] {
-    let mut out = [0; 8];
-    store(&mut out, v);
-    out
-}
-
 /// Says in debug builds that no limb of any lane exceeds `most`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn debug_assert_at_most(limbs: &[__m512i; 5], most: u64) {
+pub(crate) fn debug_assert_at_most(limbs: &[__m512i; 5], most: u64) {
     if cfg!(debug_assertions) {
         for &limb in limbs {
             assert_eq!(_mm512_cmpgt_epu64_mask(limb, splat(most)), 0, "a limb exceeds its bound");
@@ -119,85 +79,7 @@ fn debug_assert_at_most(limbs: &[__m512i; 5], most: u64) {
 }
 
 const TIGHT: u64 = (1 << 51) + (1 << 18);
-const LOOSE: u64 = (1 << 52) - 1;
-
-impl Wide {
-    /// # Correctness
-    /// The limbs must be below 2^61, which the callers prove.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn checked(limbs: [__m512i; 5]) -> Wide {
-        debug_assert_at_most(&limbs, (1 << 61) - 1);
-        Wide(limbs)
-    }
-
-    /// The sum of two products.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(crate) fn add(&self, other: &Wide) -> Fe8 {
-        let mut r = self.0;
-        for i in 0..5 {
-            r[i] = _mm512_add_epi64(r[i], other.0[i]);
-        }
-        carry(r)
-    }
-
-    /// The difference of two products.
-    ///
-    /// # Correctness
-    /// Limbs of products are at most 267·2^52 (see `Fe8::mul_wide`), and those of 2^10 p at least
-    /// 2^61 - 2^15: nothing goes below zero.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(crate) fn sub(&self, other: &Wide) -> Fe8 {
-        let mut r = self.0;
-        for i in 0..5 {
-            r[i] = _mm512_add_epi64(r[i], _mm512_sub_epi64(limb_of(BIAS, i), other.0[i]));
-        }
-        carry(r)
-    }
-
-    /// Twice this product, plus a second, minus a third.
-    ///
-    /// # Correctness
-    /// As for [`Wide::sub`]; the sum is below 4·2^61 = 2^63.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(crate) fn twice_add_sub(&self, plus: &Wide, minus: &Wide) -> Fe8 {
-        let mut r = self.0;
-        for i in 0..5 {
-            let difference = _mm512_sub_epi64(limb_of(BIAS, i), minus.0[i]);
-            let twice = _mm512_add_epi64(r[i], r[i]);
-            r[i] = _mm512_add_epi64(_mm512_add_epi64(twice, plus.0[i]), difference);
-        }
-        carry(r)
-    }
-
-    /// Twice this product.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(crate) fn twice(&self) -> Fe8 {
-        self.add(self)
-    }
-
-    /// The product itself.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(crate) fn reduce(&self) -> Fe8 {
-        carry(self.0)
-    }
-
-    /// Twice a tight element, as if it were a product.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(crate) fn twice_of(a: &Fe8) -> Wide {
-        let mut r = a.0;
-        for limb in &mut r {
-            *limb = _mm512_add_epi64(*limb, *limb);
-        }
-        Wide(r)
-    }
-}
+pub(crate) const LOOSE: u64 = (1 << 52) - 1;
 
 /// Carries once, all limbs at a time; the carry out of the top returns as 19.
 ///
@@ -391,10 +273,10 @@ impl Fe8 {
     }
 
     /// The product.
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     pub(crate) fn mul(&self, other: &Fe8) -> Fe8 {
-        self.mul_wide(other).reduce()
+        mul_wide!(self, other).reduce()
     }
 
     /// The square.
@@ -404,85 +286,18 @@ impl Fe8 {
         self.square_wide().reduce()
     }
 
-    /// The product, before its carry.
-    ///
-    /// # Correctness
-    /// Of the nine columns i + j = k, column k has n = 1, 2, 3, 4, 5, 4, 3, 2, 1 products. Loose
-    /// operands are below 2^52, so each product's low and high part is, and column k of z is below
-    /// (n[k] + 2 n[k-1])·2^52: 1, 4, 7, 10, 13, 14, 11, 8, 5, 2 times 2^52. The fold adds 19 times the
-    /// upper five to the lower five; the largest is (1 + 19·14)·2^52 = 267·2^52 < 2^61.
+    /// The product, before its carry; see [`mul_wide!`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     pub(crate) fn mul_wide(&self, other: &Fe8) -> Wide {
-        let (a, b) = (&self.0, &other.0);
-        debug_assert_at_most(a, LOOSE);
-        debug_assert_at_most(b, LOOSE);
-        let zero = _mm512_setzero_si512();
-        let (mut z, mut h) = ([zero; 10], [zero; 10]);
-        for k in (4..9usize).rev() {
-            for i in k - 4..5 {
-                h[k + 1] = _mm512_madd52hi_epu64(h[k + 1], a[i], b[k - i]);
-            }
-        }
-        for k in 0..4usize {
-            for i in 0..=k {
-                h[k + 1] = _mm512_madd52hi_epu64(h[k + 1], a[i], b[k - i]);
-            }
-        }
-        for k in (5..9usize).rev() {
-            for i in k - 4..5 {
-                z[k] = _mm512_madd52lo_epu64(z[k], a[i], b[k - i]);
-            }
-        }
-        for k in 0..10 {
-            z[k] = _mm512_add_epi64(z[k], _mm512_add_epi64(h[k], h[k]));
-        }
-        for k in 0..5usize {
-            for i in 0..=k {
-                z[k] = _mm512_madd52lo_epu64(z[k], a[i], b[k - i]);
-            }
-        }
-        Wide::checked(fold(&z))
+        mul_wide!(self, other)
     }
 
-    /// The square, before its carry.
-    ///
-    /// # Correctness
-    /// As for the product; a product of two different limbs is computed once and counted twice. With
-    /// S the sums of its low parts, C of its high parts and D of the parts of limbs' squares, column k
-    /// is 2 (S[k] + 2 C[k-1] + Dhi[k-1]) + Dlo[k].
+    /// The square, before its carry; see [`square_wide!`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     pub(crate) fn square_wide(&self) -> Wide {
-        let a = &self.0;
-        debug_assert_at_most(a, LOOSE);
-        let zero = _mm512_setzero_si512();
-        let mut z = [zero; 10];
-        for i in 0..5 {
-            for j in i + 1..5 {
-                z[i + j + 1] = _mm512_madd52hi_epu64(z[i + j + 1], a[i], a[j]);
-            }
-        }
-        for column in &mut z[2..9] {
-            *column = _mm512_add_epi64(*column, *column);
-        }
-        for i in 0..5 {
-            z[2 * i + 1] = _mm512_madd52hi_epu64(z[2 * i + 1], a[i], a[i]);
-            for j in i + 1..5 {
-                z[i + j] = _mm512_madd52lo_epu64(z[i + j], a[i], a[j]);
-            }
-        }
-        for column in &mut z[1..] {
-            *column = _mm512_add_epi64(*column, *column);
-        }
-        for i in 3..5 {
-            z[2 * i] = _mm512_madd52lo_epu64(z[2 * i], a[i], a[i]);
-        }
-        let mut r = fold(&z);
-        for i in 0..3 {
-            r[2 * i] = _mm512_madd52lo_epu64(r[2 * i], a[i], a[i]);
-        }
-        Wide::checked(r)
+        square_wide!(self)
     }
 
     /// The lanes whose canonical value is odd, which RFC 8032 calls negative.
@@ -514,81 +329,6 @@ impl Fe8 {
         }
         same
     }
-}
-
-/// 19 times the upper five columns on the lower five.
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq")]
-fn fold(z: &[__m512i; 10]) -> [__m512i; 5] {
-    let mut r = [_mm512_setzero_si512(); 5];
-    for k in 0..5 {
-        r[k] = _mm512_add_epi64(z[k], _mm512_mullo_epi64(z[k + 5], splat(19)));
-    }
-    r
-}
-
-/// `low` shifted right by R, with `high` shifted left by L above it.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn joined<const R: u32, const L: u32>(low: __m512i, high: __m512i) -> __m512i {
-    _mm512_or_si512(_mm512_srli_epi64::<R>(low), _mm512_slli_epi64::<L>(high))
-}
-
-/// Transposes eight rows of eight words.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn transpose(rows: &[__m512i; 8]) -> [__m512i; 8] {
-    let mut pairs = *rows; // (r0[k], r1[k]) for even k in pairs[0], for odd k in pairs[1], ...
-    for i in 0..4 {
-        pairs[2 * i] = _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]);
-        pairs[2 * i + 1] = _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]);
-    }
-    let mut quads = pairs; // two columns of rows 0..4 or 4..8 in each
-    for half in 0..2 {
-        for odd in 0..2 {
-            let (a, b) = (pairs[4 * half + odd], pairs[4 * half + 2 + odd]);
-            let even_of = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
-            let odd_of = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-            quads[4 * half + odd] = _mm512_permutex2var_epi64(a, even_of, b);
-            quads[4 * half + 2 + odd] = _mm512_permutex2var_epi64(a, odd_of, b);
-        }
-    }
-    let mut out = quads;
-    for k in 0..4 {
-        out[k] = _mm512_shuffle_i64x2::<0x44>(quads[k], quads[4 + k]);
-        out[k + 4] = _mm512_shuffle_i64x2::<0xee>(quads[k], quads[4 + k]);
-    }
-    out
-}
-
-/// Transposes the 4 x 4 words of the lower halves and those of the upper halves: between four columns
-/// of eight lanes, and four rows of lanes 0 to 3 with those of lanes 4 to 7 beside them.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn transpose_halves(rows: &[__m512i; 4]) -> [__m512i; 4] {
-    let even_of = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
-    let odd_of = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-    let (a, b) = (_mm512_unpacklo_epi64(rows[0], rows[1]), _mm512_unpackhi_epi64(rows[0], rows[1]));
-    let (c, d) = (_mm512_unpacklo_epi64(rows[2], rows[3]), _mm512_unpackhi_epi64(rows[2], rows[3]));
-    [
-        _mm512_permutex2var_epi64(a, even_of, c),
-        _mm512_permutex2var_epi64(b, even_of, d),
-        _mm512_permutex2var_epi64(a, odd_of, c),
-        _mm512_permutex2var_epi64(b, odd_of, d),
-    ]
-}
-
-/// The little-endian 64-bit words of eight encodings.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn words(bytes: &[[u8; 32]; 8]) -> [__m512i; 4] {
-    let mut rows = [[0u64; 8]; 4];
-    for (lane, encoding) in bytes.iter().enumerate() {
-        for (row, chunk) in rows.iter_mut().zip(encoding.chunks_exact(8)) {
-            row[lane] = u64::from_le_bytes(chunk.try_into().expect("chunks of eight bytes"));
-        }
-    }
-    [load(&rows[0]), load(&rows[1]), load(&rows[2]), load(&rows[3])]
 }
 
 #[cfg(test)]

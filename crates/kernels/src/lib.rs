@@ -21,6 +21,8 @@ pub mod mont;
 #[cfg(target_arch = "x86_64")]
 pub mod secp256k1x8;
 pub mod sha256;
+#[cfg(target_arch = "x86_64")]
+pub mod sha256x16;
 pub mod sha512;
 #[cfg(target_arch = "x86_64")]
 pub mod sha512x8;

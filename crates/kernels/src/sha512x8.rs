@@ -238,7 +238,7 @@ mod tests {
             println!("left out: this CPU has no AVX-512, or TETRALITH_KERNEL forbids it");
             return;
         };
-        let text: Vec<u8> = (0..1200u32).map(|i| (i * i >> 3) as u8).collect();
+        let text: Vec<u8> = (0..1200u32).map(|i| ((i * i) >> 3) as u8).collect();
         for start in 0..300 {
             // Lengths around block edges, in another order in each round.
             let messages: [&[u8]; 8] = core::array::from_fn(|lane| {

@@ -44,6 +44,7 @@ fn case(salt: &mut u64, n: usize, hash: &dyn Fn(&[u8]) -> Vec<u8>) -> Case {
     let long = [pad(4, p), bytes(salt, 2 * n + 16)].concat();
     let mut tail: [u32; 4] =
         std::array::from_fn(|_| u32::from_be_bytes(bytes(salt, 4).try_into().unwrap()));
+    tail[2] = 1 + tail[2] % 0xff_ffff;
     tail[3] = 0;
     let (x, y) = (bytes(salt, n), bytes(salt, n));
     let with = |prefix: &[u8], last: u32| {
@@ -69,10 +70,13 @@ macro_rules! check {
                 for (lane, case) in cases.iter().enumerate() {
                     let prefix = if job == "prf_long" { &case.long } else { &case.prefix };
                     lanes.set_prefix(lane, &$prefix(prefix));
-                    lanes.set_tail(lane, case.tail);
+                    let mut tail = case.tail;
+                    tail[2] = tail[2].wrapping_sub(1);
+                    lanes.set_tail(lane, tail);
                     lanes.put(lane, false, &case.x);
                     lanes.put(lane, true, &case.y);
                 }
+                lanes.advance();
                 match job {
                     "prf" => lanes.prf(),
                     "prf_long" => lanes.prf_long(),

@@ -37,6 +37,7 @@
 
 pub mod dkls23;
 pub mod engine;
+pub mod frost;
 pub mod keys;
 pub(crate) mod machine;
 pub(crate) mod oracle;

@@ -155,8 +155,11 @@ impl Evaluation {
 
     fn record_here(&mut self) {
         if let Some(tape) = self.tape.as_mut().filter(|tape| tape.next() == Some(self.done)) {
-            let value = nat::rem(&self.squarer.value(), self.modulus.limbs());
-            tape.push(&self.modulus, &value);
+            let ring = self.modulus.fast();
+            let element = self.squarer.element_of(ring).unwrap_or_else(|| {
+                ring.enter(&nat::rem(&self.squarer.value(), self.modulus.limbs()))
+            });
+            tape.push(&element);
         }
     }
 

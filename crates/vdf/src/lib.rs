@@ -1,7 +1,7 @@
 //! Verifiable delay: sequential squaring, Wesolowski and Pietrzak proofs, time-lock encryption.
 //!
 //! y = x^(2^T) mod N takes T squarings, one after the other, of anyone who does not know the factors of
-//! N. [`eval`] computes it, checked and resumable; [`Prover`] computes it together with a [`Proof`]
+//! N. [`eval()`] computes it, checked and resumable; [`Prover`] computes it together with a [`Proof`]
 //! that anyone checks in about a millisecond; [`timelock`] hides a file for as long as T squarings
 //! take.
 //!
@@ -30,6 +30,7 @@
 mod checkpoint;
 mod error;
 pub mod eval;
+mod field256;
 mod modulus;
 mod nat;
 mod pietrzak;

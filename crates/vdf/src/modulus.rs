@@ -9,7 +9,7 @@
 use crate::{Error, nat, prime};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-use tetralith_kernels::mont::Ring;
+use tetralith_kernels::mont::{FastRing, Ring};
 
 /// An odd composite modulus of 64 to 8192 bits. Clones share its tables.
 #[derive(Clone)]
@@ -17,6 +17,8 @@ pub struct Modulus(Arc<Inner>);
 
 struct Inner {
     ring: Ring,
+    /// Made when it is first needed.
+    fast: OnceLock<FastRing>,
     bits: u64,
 }
 
@@ -54,7 +56,7 @@ impl Modulus {
     /// The number is known to be odd, composite, no perfect power, and of a good size.
     pub(crate) fn from_limbs_unchecked(n: &[u64]) -> Self {
         let ring = Ring::new(n).expect("a modulus is odd and above one");
-        Self(Arc::new(Inner { bits: nat::bit_len(n), ring }))
+        Self(Arc::new(Inner { bits: nat::bit_len(n), ring, fast: OnceLock::new() }))
     }
 
     /// Makes a modulus from a preset's name (`rsa2048`, `lcs35`) or from hex digits.
@@ -105,6 +107,11 @@ impl Modulus {
 
     pub(crate) fn ring(&self) -> &Ring {
         &self.0.ring
+    }
+
+    /// Fast multiplication of public numbers; it works on space of its own, so clone it to use it.
+    pub(crate) fn fast(&self) -> &FastRing {
+        self.0.fast.get_or_init(|| FastRing::new(&self.0.ring))
     }
 
     /// Reduces a big-endian number of any length modulo N, and says whether that changed it.

@@ -17,7 +17,7 @@ use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
 use crate::wesolowski::check_units;
 use crate::{Element, Error, Modulus, System, nat};
-use tetralith_kernels::mont::Ring;
+use tetralith_kernels::mont::FastRing;
 
 /// The claim at which rounds stop.
 const LAST: u64 = 256;
@@ -58,7 +58,7 @@ impl Plan {
     /// The cheapest plan whose recorded values fit `memory` bytes.
     pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64) -> Self {
         let (rounds, _) = rounds(iterations);
-        let most = memory / (16 * modulus.limbs().len() as u64); // 2^(d+1) values
+        let most = memory / (16 * modulus.fast().len() as u64); // 2^(d+1) values
         let depths = (0..=rounds.len().min(30)).filter(|&d| 1 << d <= most.max(1));
         // A folded value costs about 160 multiplications; each half of the rest is squared once.
         let cost = |d: &usize| (160u64 << d).saturating_add(2 * (iterations >> d));
@@ -90,7 +90,7 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, statement: &Statement) -> Vec<Elem
         return Vec::new();
     }
     let modulus = &statement.modulus;
-    let ring = modulus.ring();
+    let ring = &mut modulus.fast().clone();
     let mut transcript = Transcript::new(System::Pietrzak, statement);
     let mut values: Vec<Vec<u64>> =
         (0..plan.needs[0].len()).map(|i| tape.value(i).to_vec()).collect();
@@ -121,21 +121,20 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, statement: &Statement) -> Vec<Elem
 }
 
 /// a^r·b.
-fn folded(ring: &Ring, a: &[u64], r: &[u64], b: &[u64]) -> Vec<u64> {
-    ring.mul(&ring.pow_vartime(a, r), b)
+fn folded(ring: &mut FastRing, a: &[u64], r: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut out = ring.pow_vartime(a, r);
+    ring.mul_assign(&mut out, b);
+    out
 }
 
-fn squared(ring: &Ring, a: &[u64], count: u64) -> Vec<u64> {
+fn squared(ring: &mut FastRing, a: &[u64], count: u64) -> Vec<u64> {
     let mut a = a.to_vec();
-    let mut wide = vec![0; 2 * ring.len()];
-    for _ in 0..count {
-        ring.square_assign(&mut a, &mut wide);
-    }
+    ring.square_assign(&mut a, count);
     a
 }
 
 fn element(modulus: &Modulus, a: &[u64]) -> Element {
-    modulus.residue(modulus.ring().leave(a)).element(modulus)
+    modulus.residue(modulus.fast().leave(a)).element(modulus)
 }
 
 /// Checks a proof.
@@ -155,9 +154,10 @@ pub(crate) fn verify(statement: &Statement, proof: &[Element]) -> Result<(), Err
         return Err(Error::Invalid);
     }
     check_residues(modulus, &statement.y, proof)?;
-    let ring = modulus.ring();
+    let ring = &mut modulus.fast().clone();
     let mut transcript = Transcript::new(System::Pietrzak, statement);
-    let mut u = squared(ring, &ring.enter(statement.x.limbs()), 1);
+    let x = ring.enter(statement.x.limbs());
+    let mut u = squared(ring, &x, 1);
     let mut v = ring.enter(statement.y.residue().limbs());
     for (round, mu) in rounds.iter().zip(proof) {
         u = squared(ring, &u, round.odd);

@@ -1,16 +1,11 @@
 //! Primality: Miller–Rabin with bases that the caller draws, and random primes.
 
+use crate::field256::Field256;
 use crate::nat;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
 use tetralith_kernels::mont::Ring;
 use zeroize::{Zeroize, Zeroizing};
-
-/// The odd primes below 1024, to sort most composites out.
-pub(crate) fn small_primes() -> &'static [u64] {
-    static PRIMES: std::sync::OnceLock<Vec<u64>> = std::sync::OnceLock::new();
-    PRIMES.get_or_init(|| primes_below(1024).skip(1).collect())
-}
 
 /// The primes below `limit`, from 2.
 pub(crate) fn primes_below(limit: usize) -> impl Iterator<Item = u64> {
@@ -26,7 +21,28 @@ pub(crate) fn primes_below(limit: usize) -> impl Iterator<Item = u64> {
 
 /// Says whether a small prime divides `n` and is not `n`.
 pub(crate) fn has_small_factor(n: &[u64]) -> bool {
-    small_primes().iter().any(|&p| nat::rem_small(n, p) == 0 && nat::cmp(n, &[p]).is_ne())
+    small_factors().iter().any(|(product, primes)| {
+        let rest = nat::rem_small(n, *product);
+        primes.iter().any(|&p| rest.is_multiple_of(p) && nat::cmp(n, &[p]).is_ne())
+    })
+}
+
+/// The odd primes below 1024, in groups whose products fit 63 bits: one long division a group.
+fn small_factors() -> &'static [(u64, Vec<u64>)] {
+    static GROUPS: std::sync::OnceLock<Vec<(u64, Vec<u64>)>> = std::sync::OnceLock::new();
+    GROUPS.get_or_init(|| {
+        let mut groups = vec![(1u64, Vec::new())];
+        for p in primes_below(1024).skip(1) {
+            match groups.last_mut() {
+                Some((product, primes)) if *product < (1 << 63) / p => {
+                    *product *= p;
+                    primes.push(p);
+                }
+                _ => groups.push((p, vec![p])),
+            }
+        }
+        groups
+    })
 }
 
 /// One round of Miller–Rabin for an odd n > 3 with a base in Montgomery form, not 0.
@@ -77,13 +93,53 @@ pub(crate) fn is_probable_prime(n: &[u64], rounds: u32) -> bool {
     if has_small_factor(n) {
         return false;
     }
+    if let Ok(n) = <[u64; 4]>::try_from(n)
+        && n[3] >> 63 == 1
+    {
+        return passes_256(n, rounds);
+    }
+    let base = hashed_bases(n);
+    passes(n, (0..rounds).map(|round| nat::from_bytes(&base(round))))
+}
+
+/// Bases drawn by hashing n.
+fn hashed_bases(n: &[u64]) -> impl Fn(u32) -> [u8; 32] {
     let mut seed = Sha256::new_with_prefix(b"tetralith vdf base v1");
     n.iter().for_each(|limb| seed.update(limb.to_be_bytes()));
+    move |round| seed.clone().chain_update(round.to_be_bytes()).finalize().into()
+}
+
+/// [`is_probable_prime`] for an odd n of 256 bits.
+fn passes_256(n: [u64; 4], rounds: u32) -> bool {
+    let field = Field256::new(n);
+    let (one, minus_one) = (field.one(), field.minus_one());
+    // n − 1 = odd·2^twos, and twos is at least 1.
+    let twos = (0..256).find(|&i| nat::bit(&n, i + 1)).unwrap_or(255) + 1;
+    let mut odd = [0; 4];
+    (twos..256).filter(|&i| nat::bit(&n, i)).for_each(|i| set_bit(&mut odd, (i - twos) as u32));
+    let hash = hashed_bases(&n);
+    // Whatever number a hash is in Montgomery form, it is as random as its plain form.
     let base = |round: u32| {
-        let digest = seed.clone().chain_update(round.to_be_bytes()).finalize();
-        nat::from_bytes(&digest)
+        let bytes = hash(round);
+        let limb = |i: usize| nat::from_bytes(&bytes[8 * i..8 * i + 8]).first().copied();
+        field.enter(&[3, 2, 1, 0].map(|i| limb(i).unwrap_or(0)))
     };
-    passes(n, (0..rounds).map(base))
+    let passed = |base: [u64; 4], mut power: [u64; 4]| {
+        let mut passed = base == [0; 4] || power == one || power == minus_one;
+        for _ in 1..twos {
+            power = field.mul(&power, &power);
+            passed |= power == minus_one;
+        }
+        passed
+    };
+    // The first round ends nearly all composites; primes go through the others four at a time.
+    let first = base(0);
+    passed(first, field.pow(&first, &odd))
+        && (1..rounds).step_by(4).all(|round| {
+            let bases = [0, 1, 2, 3].map(|k| base(round + k));
+            let powers = field.pow_each(&bases, &odd);
+            bases.into_iter().zip(powers).all(|(base, power)| passed(base, power))
+        })
 }
 
 /// Draws a prime p = 3 mod 4 of exactly `bits` bits (at least 64), the upper two of which are ones.

@@ -99,16 +99,45 @@ impl Proof {
     pub fn verify(&self) -> Result<(), Error> {
         match &self.body {
             Body::Wesolowski(proof) => wesolowski::verify(self.system(), &self.statement, proof),
-            Body::Segmented(segments) => self.verify_segments(segments),
+            Body::Segmented(_) => wesolowski::verify_many(&self.claims()),
             Body::Pietrzak(proof) => pietrzak::verify(&self.statement, proof),
         }
     }
 
-    fn verify_segments(&self, segments: &[Segment]) -> Result<(), Error> {
-        for (statement, segment) in segment_statements(&self.statement, segments) {
-            wesolowski::verify(System::Segmented, &statement, &segment.proof)?;
+    /// Checks many proofs, of whatever systems and moduli, and says of each whether it is right.
+    ///
+    /// Wesolowski proofs modulo the same number share their squarings; where they are not all right,
+    /// each is checked by itself.
+    #[must_use]
+    pub fn verify_many(proofs: &[Proof]) -> Vec<Result<(), Error>> {
+        let mut results: Vec<Option<Result<(), Error>>> = proofs.iter().map(|_| None).collect();
+        for first in 0..proofs.len() {
+            if results[first].is_some() {
+                continue;
+            }
+            let modulus = &proofs[first].statement.modulus;
+            let same: Vec<usize> = (first..proofs.len())
+                .filter(|&i| results[i].is_none() && proofs[i].statement.modulus == *modulus)
+                .collect();
+            let claims: Vec<_> = same.iter().flat_map(|&i| proofs[i].claims()).collect();
+            let together = wesolowski::verify_many(&claims).is_ok();
+            for i in same {
+                let alone = !together || matches!(proofs[i].body, Body::Pietrzak(_));
+                results[i] = Some(if alone { proofs[i].verify() } else { Ok(()) });
+            }
         }
-        Ok(())
+        results.into_iter().map(|result| result.unwrap_or(Err(Error::Invalid))).collect()
+    }
+
+    /// The Wesolowski proofs that this one consists of.
+    fn claims(&self) -> Vec<(System, Statement, &Element)> {
+        match &self.body {
+            Body::Wesolowski(proof) => vec![(self.system(), self.statement.clone(), proof)],
+            Body::Segmented(segments) => segment_statements(&self.statement, segments)
+                .map(|(statement, segment)| (System::Segmented, statement, &segment.proof))
+                .collect(),
+            Body::Pietrzak(_) => Vec::new(),
+        }
     }
 
     /// The encoded proof.

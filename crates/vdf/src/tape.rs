@@ -2,7 +2,7 @@
 
 use crate::Modulus;
 
-/// Values x^(2^e) mod N in Montgomery form, for a list of exponents e that was fixed before.
+/// Values x^(2^e) mod N as elements of the modulus's fast ring, for a list of exponents e that was fixed before.
 pub(crate) struct Tape {
     stops: Stops,
     width: usize,
@@ -20,7 +20,7 @@ enum Stops {
 impl Tape {
     /// A tape of the exponents 0, interval, 2·interval, …, `count` of them.
     pub(crate) fn every(modulus: &Modulus, interval: u64, count: usize) -> Self {
-        let width = modulus.limbs().len();
+        let width = modulus.fast().len();
         let values = Vec::with_capacity(count * width);
         Self { stops: Stops::Every { interval, count }, width, values }
     }
@@ -28,7 +28,7 @@ impl Tape {
     /// A tape of the exponents in `list`, which rise.
     pub(crate) fn at(modulus: &Modulus, list: Vec<u64>) -> Self {
         debug_assert!(list.is_sorted());
-        let width = modulus.limbs().len();
+        let width = modulus.fast().len();
         let values = Vec::with_capacity(list.len() * width);
         Self { stops: Stops::List(list), width, values }
     }
@@ -50,9 +50,10 @@ impl Tape {
         self.values.len() / self.width
     }
 
-    /// Records the value, canonical, of exponent [`Tape::next`].
-    pub(crate) fn push(&mut self, modulus: &Modulus, value: &[u64]) {
-        self.values.extend(modulus.ring().enter(value));
+    /// Records the element of exponent [`Tape::next`].
+    pub(crate) fn push(&mut self, element: &[u64]) {
+        debug_assert_eq!(element.len(), self.width);
+        self.values.extend(element);
     }
 
     /// Forgets the values of exponents above `done`.
@@ -61,7 +62,7 @@ impl Tape {
         self.values.truncate(keep * self.width);
     }
 
-    /// The `i`th value, in Montgomery form.
+    /// The `i`th value, an element of the fast ring.
     pub(crate) fn value(&self, i: usize) -> &[u64] {
         &self.values[i * self.width..(i + 1) * self.width]
     }

@@ -120,9 +120,11 @@ impl Factors {
         let yq = power_mod_prime(&self.q, a.limbs(), iterations);
         // Garner: y = yq + q·((yp − yq)·q^(−1) mod p).
         let mut ring = Ring::new(&self.p).expect("a prime above 2 is odd");
-        let q = Zeroizing::new(ring.enter(&reduce_once(&self.q, &self.p)));
+        let q = Zeroizing::new(reduce_once(&self.q, &self.p));
+        let q = Zeroizing::new(ring.enter(&q));
         let inverse = Zeroizing::new(ring.pow(&q, &minus(&self.p, 2)));
-        let difference = Zeroizing::new(sub_mod(&yp, &reduce_once(&yq, &self.p), &self.p));
+        let yq_mod_p = Zeroizing::new(reduce_once(&yq, &self.p));
+        let difference = Zeroizing::new(sub_mod(&yp, &yq_mod_p, &self.p));
         // One factor is in Montgomery form, so the product is not.
         let h = Zeroizing::new(ring.mul(&difference, &inverse));
         ring.zeroize();
@@ -140,7 +142,8 @@ fn power_mod_prime(p: &[u64], a: &[u64], iterations: u64) -> Zeroizing<Vec<u64>>
     let mut order = Ring::new(&half).expect("p is 3 mod 4, so half of p - 1 is odd");
     let mut two = Zeroizing::new(order.one().to_vec());
     order.double(&mut two);
-    let exponent = Zeroizing::new(order.leave(&order.pow_vartime(&two, &[iterations - 1])));
+    let power = Zeroizing::new(order.pow_vartime(&two, &[iterations - 1]));
+    let exponent = Zeroizing::new(order.leave(&power));
     order.zeroize();
     let mut ring = Ring::new(p).expect("a prime above 2 is odd");
     let reduced = Zeroizing::new(rem_wide(&ring, a));
@@ -153,15 +156,19 @@ fn power_mod_prime(p: &[u64], a: &[u64], iterations: u64) -> Zeroizing<Vec<u64>>
 
 /// a mod p in Montgomery form, for an a of twice p's length: high·R + low.
 fn rem_wide(ring: &Ring, a: &[u64]) -> Vec<u64> {
+    // `a` is public, but what it leaves modulo p is not.
+    let p = ring.modulus();
     let (low, high) = a.split_at(ring.len());
-    let low = ring.enter(&reduce_once(low, ring.modulus()));
+    let low = Zeroizing::new(reduce_once(low, p));
+    let low = Zeroizing::new(ring.enter(&low));
     // Entering twice multiplies by R once more.
-    let mut high = high.to_vec();
-    high.resize(ring.len(), 0);
-    let high = ring.enter(&ring.enter(&reduce_once(&high, ring.modulus())));
-    let mut minus_high = ring.modulus().to_vec();
+    let high = Zeroizing::new(reduce_once(high, p));
+    let high = Zeroizing::new(ring.enter(&high));
+    let high = Zeroizing::new(ring.enter(&high));
+    let mut minus_high = Zeroizing::new(p.to_vec());
     nat::sub(&mut minus_high, &high);
-    sub_mod(&low, &reduce_once(&minus_high, ring.modulus()), ring.modulus())
+    let minus_high = Zeroizing::new(reduce_once(&minus_high, p));
+    sub_mod(&low, &minus_high, p)
 }
 
 /// a mod p for a below 2·p, by a subtraction whose result is picked by a mask.

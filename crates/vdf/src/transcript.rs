@@ -84,7 +84,7 @@ impl Transcript {
     }
 
     /// The hash of all that was absorbed.
-    fn digest(&self) -> [u8; 32] {
+    pub(crate) fn digest(&self) -> [u8; 32] {
         self.0.clone().finalize().into()
     }
 

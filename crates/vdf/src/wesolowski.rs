@@ -13,12 +13,13 @@
 //!
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
 
+use crate::field256::Field256;
 use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
 use crate::{Element, Error, Modulus, System, nat};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use tetralith_kernels::mont::Ring;
+use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
+use tetralith_kernels::mont::FastRing;
 
 /// How a proof will be computed: κ, γ, and the values to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +32,13 @@ pub(crate) struct Plan {
     threads: usize,
 }
 
-/// The fewest squarings between two recorded values: recording one costs about as much as 10.
-const MIN_INTERVAL: u64 = 128;
+/// The fewest squarings between two recorded values: recording one costs about as much as one or two.
+const MIN_INTERVAL: u64 = 32;
 
 impl Plan {
     /// The cheapest plan whose recorded values and buckets fit `memory` bytes.
     pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64, threads: usize) -> Self {
-        let element = 8 * modulus.limbs().len() as u64;
+        let element = 8 * modulus.fast().len() as u64;
         let threads = threads.max(1);
         let plans = (1..=20).filter_map(|bits| {
             let buckets = (element << bits) * threads as u64;
@@ -75,83 +76,88 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, system: System, statement: &Statem
 }
 
 /// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits.
+///
+/// Each thread takes a run of consecutive j and combines their products from the highest down, so that
+/// no more than one product a thread is kept; the runs are combined in the same way.
 fn answer(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Element {
-    let ring = modulus.ring();
-    let products = block_products(plan, tape, ring, prime);
-    let mut out = ring.one().to_vec();
-    let mut wide = vec![0; 2 * ring.len()];
-    for product in products.iter().rev() {
-        for _ in 0..plan.bits {
-            ring.square_assign(&mut out, &mut wide);
+    // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
+    let count = plan.stride.min(plan.iterations / u64::from(plan.bits));
+    let length = count.div_ceil(plan.threads as u64).max(1);
+    let run = |start: u64| {
+        let mut buckets = Buckets::new(modulus.fast().clone(), plan.bits);
+        let mut out = buckets.ring.one();
+        for j in (start..count.min(start + length)).rev() {
+            let product = buckets.product(plan, tape, prime, j);
+            buckets.ring.square_assign(&mut out, u64::from(plan.bits));
+            buckets.ring.mul_assign(&mut out, &product);
         }
-        ring.mul_assign(&mut out, product, &mut wide);
+        out
+    };
+    let starts = (0..count.max(1)).step_by(length as usize);
+    let runs: Vec<Vec<u64>> = std::thread::scope(|scope| {
+        let run = &run;
+        let helpers: Vec<_> = starts.skip(1).map(|start| scope.spawn(move || run(start))).collect();
+        let first = run(0);
+        let join = |helper: std::thread::ScopedJoinHandle<'_, _>| {
+            helper.join().expect("a prover's thread does not panic")
+        };
+        std::iter::once(first).chain(helpers.into_iter().map(join)).collect()
+    });
+    let mut ring = modulus.fast().clone();
+    let mut out = ring.one();
+    for run in runs.iter().rev() {
+        ring.square_assign(&mut out, u64::from(plan.bits) * length);
+        ring.mul_assign(&mut out, run);
     }
     modulus.residue(ring.leave(&out)).element(modulus)
 }
 
-/// Π_m C_m^(b_(mγ + j)) for each j, shared among the plan's threads.
-fn block_products(plan: &Plan, tape: &Tape, ring: &Ring, prime: &[u64; 4]) -> Vec<Vec<u64>> {
-    // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
-    let blocks = plan.iterations / u64::from(plan.bits);
-    let count = plan.stride.min(blocks);
-    let next = AtomicU64::new(0);
-    let products = Mutex::new(vec![ring.one().to_vec(); count as usize]);
-    let work = || {
-        let mut buckets = Buckets::new(ring, plan.bits);
-        loop {
-            let j = next.fetch_add(1, Ordering::Relaxed);
-            if j >= count {
-                return;
-            }
-            let product = buckets.product(plan, tape, prime, j);
-            let mut products = products.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            products[j as usize] = product;
-        }
-    };
-    let helpers = plan.threads.min(count as usize).saturating_sub(1);
-    std::thread::scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(work);
-        }
-        work();
-    });
-    products.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
+/// Products between the call for a bucket and its use: about as long as memory takes.
+const AHEAD: usize = 4;
 
 /// One product for each value of a block.
-struct Buckets<'a> {
-    ring: &'a Ring,
+struct Buckets {
+    ring: FastRing,
     values: Vec<u64>,
     used: Vec<bool>,
-    wide: Vec<u64>,
 }
 
-impl<'a> Buckets<'a> {
-    fn new(ring: &'a Ring, bits: u32) -> Self {
-        let (len, count) = (ring.len(), 1usize << bits);
-        Self {
-            ring,
-            values: vec![0; len * count],
-            used: vec![false; count],
-            wide: vec![0; 2 * len],
-        }
+impl Buckets {
+    fn new(ring: FastRing, bits: u32) -> Self {
+        let count = 1usize << bits;
+        Self { values: vec![0; ring.len() * count], used: vec![false; count], ring }
     }
 
     fn product(&mut self, plan: &Plan, tape: &Tape, prime: &[u64; 4], j: u64) -> Vec<u64> {
         self.used.fill(false);
-        for (m, digit) in Digits::new(plan, prime, j) {
-            if digit != 0 {
+        // Buckets are met at random: each is called into the cache some products before its own.
+        let mut waiting = VecDeque::with_capacity(AHEAD + 1);
+        for (m, digit) in Digits::new(plan, prime, j).filter(|(_, digit)| *digit != 0) {
+            FastRing::prefetch(self.bucket(digit as usize));
+            FastRing::prefetch(tape.value(m));
+            waiting.push_back((m, digit));
+            if waiting.len() > AHEAD
+                && let Some((m, digit)) = waiting.pop_front()
+            {
                 self.put(digit as usize, tape.value(m));
             }
         }
+        for (m, digit) in waiting {
+            self.put(digit as usize, tape.value(m));
+        }
         self.collect()
+    }
+
+    fn bucket(&self, digit: usize) -> &[u64] {
+        let len = self.ring.len();
+        &self.values[digit * len..(digit + 1) * len]
     }
 
     fn put(&mut self, digit: usize, value: &[u64]) {
         let len = self.ring.len();
         let bucket = &mut self.values[digit * len..(digit + 1) * len];
         if self.used[digit] {
-            self.ring.mul_assign(bucket, value, &mut self.wide);
+            self.ring.mul_assign(bucket, value);
         } else {
             bucket.copy_from_slice(value);
             self.used[digit] = true;
@@ -160,19 +166,19 @@ impl<'a> Buckets<'a> {
 
     /// Π bucket[b]^b: from the top, `run` is the product of the buckets so far.
     fn collect(&mut self) -> Vec<u64> {
-        let (ring, len) = (self.ring, self.ring.len());
+        let len = self.ring.len();
         let mut run: Option<Vec<u64>> = None;
-        let mut out = ring.one().to_vec();
+        let mut out = self.ring.one();
         for digit in (1..self.used.len()).rev() {
             if self.used[digit] {
                 let bucket = &self.values[digit * len..(digit + 1) * len];
                 match &mut run {
-                    Some(run) => ring.mul_assign(run, bucket, &mut self.wide),
+                    Some(run) => self.ring.mul_assign(run, bucket),
                     None => run = Some(bucket.to_vec()),
                 }
             }
             if let Some(run) = &run {
-                ring.mul_assign(&mut out, run, &mut self.wide);
+                self.ring.mul_assign(&mut out, run);
             }
         }
         out
@@ -183,11 +189,10 @@ impl<'a> Buckets<'a> {
 ///
 /// Block i is ⌊2^κ·r/ℓ⌋ with r = 2^(T − κ(i + 1)) mod ℓ, and r for m − 1 is r·2^(κγ) mod ℓ.
 struct Digits {
-    ring: Ring,
+    field: Field256,
     /// 2^(κγ) in Montgomery form, so that the product with a plain r is plain.
-    step: Vec<u64>,
-    remainder: Vec<u64>,
-    prime: [u64; 4],
+    step: [u64; 4],
+    remainder: [u64; 4],
     bits: u32,
     /// The m of the next block, plus one.
     left: u64,
@@ -195,43 +200,17 @@ struct Digits {
 
 impl Digits {
     fn new(plan: &Plan, prime: &[u64; 4], j: u64) -> Self {
-        let ring = Ring::new(prime).expect("a challenge prime is odd");
-        let two = ring.enter(&[2, 0, 0, 0]);
-        let step = ring.pow_vartime(&two, &[plan.interval()]);
+        let field = Field256::new(*prime);
+        let step = field.pow(&field.two(), &[plan.interval()]);
         let blocks = plan.iterations / u64::from(plan.bits);
         let left = blocks.saturating_sub(j).div_ceil(plan.stride);
-        let mut digits =
-            Self { ring, step, remainder: Vec::new(), prime: *prime, bits: plan.bits, left };
+        let mut digits = Self { field, step, remainder: [0; 4], bits: plan.bits, left };
         if left > 0 {
             let block = (left - 1) * plan.stride + j;
             let exponent = plan.iterations - u64::from(plan.bits) * (block + 1);
-            let power = digits.ring.pow_vartime(&two, &[exponent]);
-            digits.remainder = digits.ring.leave(&power);
+            digits.remainder = power_of_two_mod(exponent, prime);
         }
         digits
-    }
-
-    /// ⌊2^κ·r/ℓ⌋, from the top limbs and then put right.
-    ///
-    /// # Correctness
-    /// ℓ ≥ 2^255, so the quotient of the top limbs is off by less than 2^κ·2/2^63 + 1 either way.
-    fn digit(&self) -> u64 {
-        let mut digit =
-            ((u128::from(self.remainder[3]) << self.bits) / u128::from(self.prime[3])) as u64;
-        let mut value = [0; 5];
-        value[..4].copy_from_slice(&self.remainder);
-        nat::shl(&mut value, self.bits);
-        let mut multiple = nat::mul(&self.prime, &[digit]);
-        while nat::cmp(&multiple, &value).is_gt() {
-            digit -= 1;
-            nat::sub(&mut multiple, &self.prime);
-        }
-        nat::sub(&mut value, &multiple);
-        while nat::cmp(&value, &self.prime).is_ge() {
-            digit += 1;
-            nat::sub(&mut value, &self.prime);
-        }
-        digit
     }
 }
 
@@ -240,8 +219,8 @@ impl Iterator for Digits {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let digit = self.digit();
-        self.remainder = self.ring.mul(&self.remainder, &self.step);
+        let digit = self.field.quotient(&self.remainder, self.bits);
+        self.remainder = self.field.mul(&self.remainder, &self.step);
         Some((self.left as usize, digit))
     }
 }
@@ -253,7 +232,7 @@ impl Iterator for Digits {
 pub(crate) fn verify(system: System, statement: &Statement, proof: &Element) -> Result<(), Error> {
     check_units(statement)?;
     let modulus = &statement.modulus;
-    let ring = modulus.ring();
+    let mut ring = modulus.fast().clone();
     let prime = Transcript::new(system, statement).challenge_prime();
     let exponent = power_of_two_mod(statement.iterations, &prime);
     let base = ring.enter(proof.residue().limbs());
@@ -263,7 +242,54 @@ pub(crate) fn verify(system: System, statement: &Statement, proof: &Element) -> 
     if value == statement.y { Ok(()) } else { Err(Error::Invalid) }
 }
 
-/// Refuses an x or y that has a factor in common with N: then neither is in the group.
+/// Checks many proofs modulo one number at once.
+///
+/// Each equation is raised to a number of 128 bits, drawn by hashing them all, and they are multiplied:
+/// Π π^(ℓ·s)·x^(r·s) = ±Π y^s. The squarings are shared. A false equation among true ones gets through
+/// with a probability of 2^-128, unless it is off by an element of low order, which the proofs' security
+/// takes nobody to know in any case.
+///
+/// # Errors
+/// As [`verify`]; it does not say which of the proofs is false.
+pub(crate) fn verify_many(claims: &[(System, Statement, &Element)]) -> Result<(), Error> {
+    let [(system, statement, proof), others @ ..] = claims else { return Ok(()) };
+    if others.is_empty() {
+        return verify(*system, statement, proof);
+    }
+    let mut ring = statement.modulus.fast().clone();
+    let mut seed = Sha256::new_with_prefix(b"tetralith vdf batch v1");
+    let mut bases = Vec::new();
+    for (system, statement, proof) in claims {
+        check_units(statement)?;
+        let transcript = Transcript::new(*system, statement);
+        seed.update(transcript.digest());
+        seed.update(proof.to_bytes());
+        let elements = [proof.residue(), &statement.x, statement.y.residue()]
+            .map(|residue| ring.enter(residue.limbs()));
+        bases.push((transcript.challenge_prime(), elements));
+    }
+    let (mut powers, mut outputs) = (Vec::new(), Vec::new());
+    for (i, (prime, _)) in bases.iter().enumerate() {
+        let digest = seed.clone().chain_update((i as u64).to_be_bytes()).finalize();
+        let weight = nat::from_bytes(&digest[..16]);
+        let exponent = power_of_two_mod(claims[i].1.iterations, prime);
+        powers.push((nat::mul(prime, &weight), nat::mul(&exponent, &weight)));
+        outputs.push(weight);
+    }
+    let left: Vec<(&[u64], &[u64])> = (bases.iter().zip(&powers))
+        .flat_map(|((_, [proof, x, _]), (a, b))| [(&proof[..], &a[..]), (&x[..], &b[..])])
+        .collect();
+    let right: Vec<(&[u64], &[u64])> =
+        bases.iter().zip(&outputs).map(|((_, [_, _, y]), s)| (&y[..], &s[..])).collect();
+    let modulus = &statement.modulus;
+    let [left, right] = [left, right].map(|terms| {
+        let product = ring.multi_pow_vartime(&terms);
+        modulus.residue(ring.leave(&product)).element(modulus)
+    });
+    if left == right { Ok(()) } else { Err(Error::Invalid) }
+}
+
+/// Refuses an x or y that has a factor in common with N: then neither is in the ring.
 pub(crate) fn check_units(statement: &Statement) -> Result<(), Error> {
     let (modulus, x, y) = (&statement.modulus, &statement.x, statement.y.residue());
     let product = modulus.residue(modulus.ring().mul(x.limbs(), y.limbs()));
@@ -277,10 +303,9 @@ pub(crate) fn check_units(statement: &Statement) -> Result<(), Error> {
 }
 
 /// 2^T mod ℓ.
-fn power_of_two_mod(iterations: u64, prime: &[u64; 4]) -> Vec<u64> {
-    let ring = Ring::new(prime).expect("a challenge prime is odd");
-    let two = ring.enter(&[2, 0, 0, 0]);
-    ring.leave(&ring.pow_vartime(&two, &[iterations]))
+fn power_of_two_mod(iterations: u64, prime: &[u64; 4]) -> [u64; 4] {
+    let field = Field256::new(*prime);
+    field.leave(&field.pow(&field.two(), &[iterations]))
 }
 
 #[cfg(test)]

@@ -186,3 +186,44 @@ fn encodings_are_frozen() {
         read.verify().unwrap();
     }
 }
+
+#[test]
+fn many_proofs_at_once() {
+    let (modulus, other) = (small(), Modulus::rsa2048());
+    let mut proofs = Vec::new();
+    for (i, system) in SYSTEMS.into_iter().cycle().take(9).enumerate() {
+        let modulus = if i % 4 == 3 { &other } else { &modulus };
+        let (x, _) = modulus.reduce(&[b'm', i as u8]);
+        proofs.push(prove(system, modulus, &x, 300 + i as u64, Options::default()).1);
+    }
+    assert!(Proof::verify_many(&proofs).iter().all(Result::is_ok));
+    assert!(Proof::verify_many(&[]).is_empty());
+    // One false proof of each system is found, and the others stay right.
+    for bad in 0..3 {
+        let mut bytes = proofs[bad].to_bytes();
+        let w = modulus.width();
+        let x = fields(&modulus).x;
+        bytes[x..x + w].copy_from_slice(&modulus.reduce(b"another").0.to_bytes());
+        let mut some = proofs.clone();
+        some[bad] = Proof::from_bytes(&bytes).unwrap();
+        for (i, result) in Proof::verify_many(&some).iter().enumerate() {
+            assert_eq!(result.is_ok(), i != bad, "{i} {bad}");
+        }
+    }
+}
+
+/// Two false proofs whose errors cancel when they are multiplied as they are.
+#[test]
+fn errors_do_not_cancel_in_a_batch() {
+    let modulus = small();
+    let (x, _) = modulus.reduce(b"cancel");
+    let proof = prove(System::Wesolowski, &modulus, &x, 500, Options::default()).1;
+    let (w, f) = (modulus.width(), fields(&modulus));
+    // The outputs of two proofs exchanged: the product of all equations is still true.
+    let other =
+        prove(System::Wesolowski, &modulus, &modulus.reduce(b"other").0, 500, Options::default()).1;
+    let (mut a, mut b) = (proof.to_bytes(), other.to_bytes());
+    a[f.y..f.y + w].swap_with_slice(&mut b[f.y..f.y + w]);
+    let swapped = [a, b].map(|bytes| Proof::from_bytes(&bytes).unwrap());
+    assert!(Proof::verify_many(&swapped).iter().all(Result::is_err));
+}

@@ -33,8 +33,8 @@ pub struct Row<'a> {
 /// Rows that one task verifies: enough for one inversion to serve many, few enough for the cache.
 const CHUNK: usize = 128;
 
-/// Fewer rows than this are faster one by one.
-const LEAST: usize = 2;
+/// Fewer rows than this, of a group of eight, are faster one by one.
+const LEAST: usize = 4;
 
 /// Verifies rows of one suite; the verdicts are in the rows' order.
 ///
@@ -42,13 +42,18 @@ const LEAST: usize = 2;
 /// Variable time: keys, inputs and proofs are public.
 #[must_use]
 pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>> {
+    let one = |row: &Row<'_>| verify(suite, row.public_key, row.alpha, row.proof);
     #[cfg(target_arch = "x86_64")]
     if rows.len() >= LEAST
         && let Group::Edwards25519(rules) = suite.group()
         && let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect()
     {
+        let (rows, rest) = rows.split_at(for_lanes(rows.len()));
         let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
-        return chunks.flat_map_iter(|rows| lanes::verify(lanes, suite, rules, rows)).collect();
+        return chunks
+            .flat_map_iter(|rows| lanes::verify(lanes, suite, rules, rows))
+            .chain(rest.par_iter().map(one))
+            .collect();
     }
     if rows.len() >= LEAST
         && let Group::Edwards25519(rules) = suite.group()
@@ -57,7 +62,6 @@ pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>>
         let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
         return chunks.flat_map_iter(|rows| four::verify(suite, rules, rows)).collect();
     }
-    let one = |row: &Row<'_>| verify(suite, row.public_key, row.alpha, row.proof);
     rows.par_iter().map(one).collect()
 }
 
@@ -77,8 +81,11 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
         let chunks = chunks.flat_map_iter(|rows| {
             let same_suite = rows.chunk_by(|a, b| a.0.suite() == b.0.suite());
             same_suite.flat_map(move |rows| match rows[0].0.suite().group() {
-                Group::Edwards25519(rules) if rows.len() >= LEAST => {
-                    lanes::prove(lanes, rules, rows)
+                Group::Edwards25519(rules) => {
+                    let (rows, rest) = rows.split_at(for_lanes(rows.len()));
+                    let mut proofs = lanes::prove(lanes, rules, rows);
+                    proofs.extend(rest.iter().map(|(key, alpha)| key.prove(alpha)));
+                    proofs
                 }
                 _ => rows.iter().map(|(key, alpha)| key.prove(alpha)).collect(),
             })
@@ -99,6 +106,12 @@ pub fn kernel(suite: Suite, n: usize) -> &'static str {
     }
     let four = n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
     if four { "avx2" } else { "portable" }
+}
+
+/// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.
+#[cfg(target_arch = "x86_64")]
+fn for_lanes(rows: usize) -> usize {
+    if rows % 8 < LEAST { rows - rows % 8 } else { rows }
 }
 
 /// Whole groups of eight, at most [`CHUNK`], and no fewer chunks than threads if that can be.

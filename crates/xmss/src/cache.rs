@@ -147,3 +147,42 @@ const BLOCK: usize = 4096;
 const TAG: usize = 16;
 /// Blocks held in memory: a path of the highest tree (30 levels) lies in at most 31.
 const HELD: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Params, Scheme};
+    use std::time::Instant;
+
+    /// A key of height 20 (or 16, where the test must be quick) opens and shows a path at once.
+    #[test]
+    fn a_tall_tree_opens_at_once() {
+        let slow = std::env::var_os("TETRALITH_SLOW").is_some();
+        if !slow {
+            println!("height 16; height 20 with TETRALITH_SLOW=1");
+        }
+        let params = Params::from_oid(Scheme::Xmss, if slow { 3 } else { 2 }).unwrap();
+        let mut bytes = vec![1, 1, 1, 0, 0];
+        bytes.extend_from_slice(&params.oid().unwrap().to_be_bytes());
+        bytes.resize(9 + 4 * params.n(), 7);
+        let key = SecretKey::from_bytes(&bytes).unwrap();
+        let shape = Shape::of(params);
+        let nodes: Vec<u8> = (0..shape.bytes()).map(|i| (i / 32 * 7) as u8).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().join("key");
+        let mut whole = Tree::of_nodes(key.top(), shape, nodes);
+        save(&key, &whole, &base).unwrap();
+        let start = Instant::now();
+        let mut stored = open(&key, key.top(), &base).unwrap();
+        let mut found = Vec::new();
+        stored.auth_path(12_345, &mut found).unwrap();
+        let took = start.elapsed();
+        let mut expected = Vec::new();
+        whole.auth_path(12_345, &mut expected).unwrap();
+        assert_eq!(found, expected);
+        assert_eq!(stored.root(), whole.root());
+        // Generous, for busy machines; what it must not do is read 64 megabytes.
+        assert!(took.as_millis() < 50, "{took:?}");
+        println!("opened with a path in {took:?}");
+    }
+}

@@ -152,6 +152,7 @@ impl Params {
 
     /// Chains of a WOTS+ key, `len = len_1 + len_2`.
     #[must_use]
+    #[allow(clippy::len_without_is_empty)] // RFC 8391's name for the number of chains
     pub fn len(self) -> usize {
         self.len_1() + LEN_2
     }

@@ -5,7 +5,7 @@
 //! replaced by the next one. RFC 8391 §4.1.9 (Algorithms 11, 12), §4.2.4 (Algorithm 16).
 
 use crate::address::TreePlace;
-use crate::hash::{h_msg, prf};
+use crate::hash::{Value, h_msg, prf};
 use crate::keys::{PublicKey, SecretKey};
 use crate::lanes::Engine;
 use crate::params::Params;
@@ -13,12 +13,21 @@ use crate::state::{Holder, Lease, OneTimeIndex, Reservations, StateStore, Status
 use crate::tree::{Progress, Tree};
 use crate::verify::place;
 use crate::{Error, wots};
+use std::collections::VecDeque;
+use zeroize::Zeroizing;
 
 /// A tree in use and, above the lowest layer, its signature of the root below.
 struct Layer {
     tree: Tree,
     /// The root that was signed, the leaf that signed it, and the WOTS+ signature.
     signed: Option<(Vec<u8>, u32, Vec<u8>)>,
+}
+
+/// What a coming signature needs and its message does not decide.
+struct Ahead {
+    index: u64,
+    r: Zeroizing<Value>,
+    table: Zeroizing<Vec<u8>>,
 }
 
 /// Signs messages with a key, an index each.
@@ -30,6 +39,7 @@ pub struct Signer<S> {
     layers: Vec<Option<Layer>>,
     engine: Engine,
     batch: u64,
+    ahead: VecDeque<Ahead>,
     /// Where trees are kept between runs.
     #[cfg(feature = "file")]
     cache: Option<std::path::PathBuf>,
@@ -58,6 +68,7 @@ impl<S: StateStore> Signer<S> {
             state,
             layers,
             batch: 1,
+            ahead: VecDeque::new(),
             #[cfg(feature = "file")]
             cache: None,
         })
@@ -125,6 +136,29 @@ impl<S: StateStore> Signer<S> {
         Ok(())
     }
 
+    /// Computes everything of the next signatures that their messages do not decide, so that
+    /// [`sign`](Self::sign) has little left to do: 34 kB of chain values for each where n = 32.
+    ///
+    /// # Errors
+    /// As [`sign`](Self::sign), where a tree cannot be made.
+    ///
+    /// # Security
+    /// Nothing of it leaves before its index is committed, and it is wiped when it was used.
+    pub fn prepare_ahead(&mut self, count: u64) -> Result<(), Error> {
+        self.prepare(&Progress::silent())?;
+        let first = self.state.upcoming();
+        self.ahead.retain(|ahead| ahead.index >= first);
+        let p = self.key.params();
+        for index in first..p.signatures().min(first.saturating_add(count)) {
+            if self.ahead.iter().all(|ahead| ahead.index != index) {
+                let (at, leaf) = place(p, index, 0);
+                let table = wots::table(&mut self.engine, &self.key, at, leaf);
+                self.ahead.push_back(Ahead { index, r: randomizer(&self.key, index), table });
+            }
+        }
+        Ok(())
+    }
+
     /// How the indices are spent, as of the last commit.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -154,9 +188,12 @@ impl<S: StateStore> Signer<S> {
     fn sign_index(&mut self, index: OneTimeIndex, message: &[u8]) -> Result<Vec<u8>, Error> {
         let index = index.into_inner();
         let p = self.key.params();
-        let mut bytes = [0; 32];
-        bytes[24..].copy_from_slice(&index.to_be_bytes());
-        let r = prf(p, self.key.sk_prf(), &bytes);
+        while self.ahead.front().is_some_and(|ahead| ahead.index < index) {
+            self.ahead.pop_front();
+        }
+        let ready = self.ahead.front().is_some_and(|ahead| ahead.index == index);
+        let ahead = if ready { self.ahead.pop_front() } else { None };
+        let r = ahead.as_ref().map_or_else(|| randomizer(&self.key, index), |a| a.r.clone());
         let r = &r[..p.n()];
         let digest = h_msg(p, r, self.key.root(), index, message);
         let mut out = Vec::with_capacity(p.signature_bytes());
@@ -169,7 +206,12 @@ impl<S: StateStore> Signer<S> {
             match below {
                 None => {
                     let digest = &digest[..p.n()];
-                    out.extend(wots::sign(&mut self.engine, &self.key, at, leaf, digest));
+                    match &ahead {
+                        Some(ahead) => wots::sign_from_table(p, &ahead.table, digest, &mut out),
+                        None => {
+                            out.extend(wots::sign(&mut self.engine, &self.key, at, leaf, digest))
+                        }
+                    }
                 }
                 Some(root) => out.extend_from_slice(self.sign_root(layer, leaf, root)?),
             }
@@ -260,6 +302,13 @@ impl<S: StateStore> Signer<S> {
         }
         Ok(tree)
     }
+}
+
+/// The signature's `r`: PRF(SK_PRF, toByte(idx, 32)). RFC 8391 §4.1.9, Algorithm 12.
+fn randomizer(key: &SecretKey, index: u64) -> Zeroizing<Value> {
+    let mut bytes = [0; 32];
+    bytes[24..].copy_from_slice(&index.to_be_bytes());
+    prf(key.params(), key.sk_prf(), &bytes)
 }
 
 /// Cannot be: `tree` is called before.

@@ -12,6 +12,7 @@ use crate::lanes::trees::Pair;
 use crate::lanes::{Engine, Prefix};
 use crate::params::Params;
 use crate::{Error, wots};
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -91,6 +92,9 @@ impl Tree {
         progress: &Progress<'_>,
     ) -> Result<Self, Error> {
         let p = key.params();
+        if p.tree_height() > MAX_HEIGHT {
+            return Err(Error::UnknownParams(format!("{p}: keys of this height only verify")));
+        }
         let shape = Shape::of(p);
         let mut nodes = vec![0; shape.bytes()];
         let leaves = 1u64 << shape.height;
@@ -110,6 +114,13 @@ impl Tree {
         hash_levels(key, place, shape, &mut nodes);
         let root = nodes[nodes.len() - shape.n..].to_vec();
         Ok(Self { place, shape, root, nodes: Nodes::Memory(nodes) })
+    }
+
+    /// A tree of any nodes.
+    #[cfg(all(test, feature = "file"))]
+    pub(crate) fn of_nodes(place: TreePlace, shape: Shape, nodes: Vec<u8>) -> Self {
+        let root = nodes[nodes.len() - shape.n..].to_vec();
+        Self { place, shape, root, nodes: Nodes::Memory(nodes) }
     }
 
     /// Opens a tree that was stored.
@@ -190,19 +201,9 @@ fn leaf_group(engine: &mut Engine, key: &SecretKey, place: TreePlace, first: u32
     let count = (out.len() / n) as u32;
     let mut values = Zeroizing::new(vec![0; count as usize * p.len() * n]);
     wots::secrets(engine, key, place, first, &mut values);
-    let mut chains = (0..count * len)
-        .map(|slot| Chain {
-            prefix: 0,
-            ots: first + slot / len,
-            chain: slot % len,
-            start: 0,
-            end: wots::LAST,
-            slot,
-        })
-        .collect();
     let prefixes =
         [Type::Ots, Type::LTree].map(|kind| Prefix::prf(p, key.seed(), &place.head(kind)));
-    engine.run_chains(&prefixes, &mut chains, &mut values);
+    engine.run_chains(&prefixes, WholeKeys { len, first, next: 0..count * len }, &mut values);
     let keys: Vec<_> = (0..count).map(|i| (1, first + i)).collect();
     engine.l_trees(&prefixes, &keys, &mut values);
     for (leaf, key) in out.chunks_mut(n).zip(values.chunks(n * p.len())) {
@@ -210,8 +211,33 @@ fn leaf_group(engine: &mut Engine, key: &SecretKey, place: TreePlace, first: u32
     }
 }
 
+/// All chains of consecutive WOTS+ keys, from end to end.
+struct WholeKeys {
+    len: u32,
+    first: u32,
+    next: Range<u32>,
+}
+
+impl Iterator for WholeKeys {
+    type Item = Chain;
+
+    fn next(&mut self) -> Option<Chain> {
+        let slot = self.next.next()?;
+        let (ots, chain) = (self.first + slot / self.len, slot % self.len);
+        Some(Chain { prefix: 0, ots, chain, start: 0, end: wots::LAST, slot })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.next.size_hint()
+    }
+}
+
+impl ExactSizeIterator for WholeKeys {}
+
 /// Leaves computed together: enough to fill the widest lanes at every level of an L-tree but the
 /// last, few enough that their chains stay in the second-level cache.
 const GROUP: usize = 32;
+/// The highest tree that is kept whole, 64 MB of nodes for n = 32; QRL's higher ones only verify.
+const MAX_HEIGHT: u32 = 20;
 /// Pairs of nodes listed at a time.
 const PAIRS: usize = 1024;

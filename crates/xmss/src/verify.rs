@@ -8,7 +8,7 @@ use crate::Error;
 use crate::address::{TreePlace, Type};
 use crate::hash::{Value, h_msg};
 use crate::keys::{PublicKey, length};
-use crate::lanes::chains::Chain;
+use crate::lanes::chains::{Chain, longest_first};
 use crate::lanes::trees::Pair;
 use crate::lanes::{Engine, Prefix, value};
 use crate::params::Params;
@@ -192,7 +192,7 @@ fn leaves<'a>(
         }));
         values.extend_from_slice(signature.layer(layer).0);
     }
-    engine.run_chains(&prefixes.list, &mut chains, &mut values);
+    engine.run_chains(&prefixes.list, longest_first(chains).into_iter(), &mut values);
     engine.l_trees(&prefixes.list, &keys, &mut values);
     values
 }
@@ -210,11 +210,16 @@ fn climb<'a>(
     let p = engine.params;
     let (n, len) = (p.n(), p.len() as u32);
     let mut pairs = Vec::with_capacity(items.len());
+    let places: Vec<(u32, u32)> = items
+        .iter()
+        .map(|(_, item, signature)| {
+            let (place, leaf) = signature.place(layer);
+            (prefixes.find(item.public_key.seed(), place, Type::HashTree), leaf)
+        })
+        .collect();
     for level in 0..p.tree_height() {
         pairs.clear();
-        for (i, (_, item, signature)) in (0..).zip(items) {
-            let (place, leaf) = signature.place(layer);
-            let prefix = prefixes.find(item.public_key.seed(), place, Type::HashTree);
+        for ((i, (_, _, signature)), &(prefix, leaf)) in (0..).zip(items).zip(&places) {
             let at = level as usize * n;
             let sibling = &signature.layer(layer).1[at..at + n];
             let (node, other) = (i * len, i * len + 1);

@@ -5,7 +5,7 @@
 use crate::address::{TreePlace, Type};
 use crate::hash::prf;
 use crate::keys::{Derivation, SecretKey};
-use crate::lanes::chains::Chain;
+use crate::lanes::chains::{Chain, longest_first};
 use crate::lanes::{Engine, Prefix};
 use crate::params::{LEN_2, MAX_LEN, Params};
 use zeroize::Zeroizing;
@@ -85,15 +85,56 @@ pub(crate) fn sign(
     let mut values = Zeroizing::new(vec![0; p.len() * p.n()]);
     secrets(engine, key, place, ots, &mut values);
     let digits = digits(p, digest);
-    let mut chains = (0..p.len() as u32)
+    let chains = (0..p.len() as u32)
         .map(|chain| {
             let end = digits[chain as usize].into();
             Chain { prefix: 0, ots, chain, start: 0, end, slot: chain }
         })
         .collect();
     let prefixes = [Prefix::prf(p, key.seed(), &place.head(Type::Ots))];
-    engine.run_chains(&prefixes, &mut chains, &mut values);
+    engine.run_chains(&prefixes, longest_first(chains).into_iter(), &mut values);
     core::mem::take(&mut *values)
+}
+
+/// Every value of every chain of one key: step `s` of chain `i` is value `16·i + s`.
+///
+/// # Security
+/// Constant time. All of it is secret: who has it can sign anything with this key.
+pub(crate) fn table(
+    engine: &mut Engine,
+    key: &SecretKey,
+    place: TreePlace,
+    ots: u32,
+) -> Zeroizing<Vec<u8>> {
+    let (p, n) = (key.params(), key.params().n());
+    let mut values = Zeroizing::new(vec![0; p.len() * n]);
+    secrets(engine, key, place, ots, &mut values);
+    let prefixes = [Prefix::prf(p, key.seed(), &place.head(Type::Ots))];
+    let mut table = Zeroizing::new(vec![0; 16 * p.len() * n]);
+    for step in 0..=LAST {
+        for (row, value) in table.chunks_mut(16 * n).zip(values.chunks(n)) {
+            row[step as usize * n..][..n].copy_from_slice(value);
+        }
+        if step < LAST {
+            let chains = (0..p.len()).map(|chain| {
+                let chain = chain as u32;
+                Chain { prefix: 0, ots, chain, start: step, end: step + 1, slot: chain }
+            });
+            engine.run_chains(&prefixes, chains, &mut values);
+        }
+    }
+    table
+}
+
+/// Signs a digest by taking the values from the key's table.
+///
+/// # Security
+/// Which are taken follows from the digest, which the signature shows.
+pub(crate) fn sign_from_table(p: Params, table: &[u8], digest: &[u8], out: &mut Vec<u8>) {
+    let n = p.n();
+    for (row, digit) in table.chunks(16 * n).zip(digits(p, digest)) {
+        out.extend_from_slice(&row[usize::from(digit) * n..][..n]);
+    }
 }
 
 #[cfg(test)]

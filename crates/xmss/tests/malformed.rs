@@ -1,5 +1,7 @@
 //! Malformed public keys, signatures and secret keys, each with the error that it must give.
 
+#![allow(clippy::unwrap_used)]
+
 use proptest::prelude::*;
 use tetralith_xmss::{
     Derivation, Error, Params, Progress, PublicKey, Scheme, SecretKey, Signature,

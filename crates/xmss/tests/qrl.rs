@@ -1,5 +1,7 @@
 //! QRL keys against the values that theQRL publishes with its libraries (see PROVENANCE.md).
 
+#![allow(clippy::unwrap_used)]
+
 use tetralith_xmss::qrl::{
     Address, Descriptor, ExtendedSeed, public_key_from_bytes, public_key_to_bytes,
 };
@@ -62,6 +64,13 @@ fn mnemonics_are_the_published_ones() {
             assert_eq!(*again.to_bytes(), *seed.to_bytes());
         }
     }
+}
+
+#[test]
+fn trees_above_twenty_only_verify() {
+    let refused = zero_seed(22).secret_key(&Progress::silent()).unwrap_err();
+    assert!(matches!(refused, Error::UnknownParams(_)), "{refused}");
+    assert_eq!(zero_seed(30).descriptor().params().signatures(), 1 << 30);
 }
 
 #[test]

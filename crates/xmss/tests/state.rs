@@ -1,5 +1,7 @@
 //! The state: no index twice, whatever fails or is killed.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -375,6 +377,10 @@ fn a_signer_signs_each_index_once_and_keeps_its_trees() {
             std::fs::write(&cache, bad).unwrap();
         }
         let message = index.to_be_bytes();
+        if index % 3 == 0 {
+            // Prepared ahead, a signature is the same; the vectors hold for those that are not.
+            signer.prepare_ahead(2).unwrap();
+        }
         let signature = signer.sign(&message, 0).unwrap();
         assert_eq!(signature[..4], message);
         assert_eq!(public.verify(&message, &signature), Ok(()));

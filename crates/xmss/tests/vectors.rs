@@ -1,5 +1,7 @@
 //! Published vectors: liboqs signatures, xmss-reference keys and signatures, Botan keys.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;

@@ -223,7 +223,7 @@ impl Demo {
 
     /// Measures every job briefly, for the report's plots.
     fn measure(&mut self) -> Outcome {
-        let arguments = ["bench", "all", "--seconds", "0.3"];
+        let arguments = ["bench", "all", "--seconds", "0.1"];
         let value = self.ends("Measure every job on this machine", &arguments, 0, |value| {
             let rows = value["results"].as_array().map_or(0, Vec::len);
             format!("{rows} rows, in the table below")

@@ -2,10 +2,10 @@
 
 use super::{Job, name, read_modulus, read_number, squarings};
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -83,9 +83,9 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
 /// A proof, and what it is expected to be about.
 #[derive(Args, Debug)]
 pub(crate) struct Verify {
-    /// The proof; `-` is standard input
-    #[arg(value_name = "PROOF")]
-    proof: PathBuf,
+    /// The proofs; `-` is standard input
+    #[arg(value_name = "PROOF", required = true)]
+    proofs: Vec<PathBuf>,
     /// Expect this modulus: rsa2048, lcs35, hex digits, or @FILE
     #[arg(short = 'N', long, value_name = "MODULUS")]
     modulus: Option<String>,
@@ -106,24 +106,41 @@ pub(crate) struct Verify {
 /// A proof of 64 segments or 55 halvings for the largest modulus is shorter.
 const MAX_PROOF: u64 = 1 << 20;
 
-/// Runs `tetralith vdf verify`.
+/// Runs `tetralith vdf verify`: all proofs at once, one line for each; the first failure is the answer.
 pub(super) fn verify(context: Context, command: &Verify) -> Outcome {
-    let proof = Proof::from_bytes(&io::read(&command.proof, MAX_PROOF)?)?;
-    expect(context, command, &proof)?;
-    proof.verify()?;
+    let mut proofs = Vec::new();
+    for path in &command.proofs {
+        let proof = Proof::from_bytes(&io::read(path, MAX_PROOF)?)?;
+        expect(context, command, &proof)?;
+        proofs.push(proof);
+    }
+    for (path, result) in command.proofs.iter().zip(Proof::verify_many(&proofs)) {
+        result.map_err(|error| match proofs.len() {
+            1 => Failure::from(error),
+            _ => Failure::verification(format!("{}: {error}", path.display())),
+        })?;
+    }
+    let lines: Vec<String> = proofs.iter().map(describe).collect();
+    let rows: Vec<Value> = proofs.iter().map(fields).collect();
+    match &rows[..] {
+        [row] => context.answer(&lines[0], row.clone()),
+        _ => context.answer(lines.join("\n"), json!({ "proofs": rows })),
+    }
+}
+
+fn describe(proof: &Proof) -> String {
     let statement = proof.statement();
-    let text = format!(
-        "valid: {} proof of {} modulo {}",
-        proof.system().name(),
-        squarings(statement.iterations),
-        name(&statement.modulus)
-    );
-    let fields = json!({
+    let (count, modulus) = (squarings(statement.iterations), name(&statement.modulus));
+    format!("valid: {} proof of {count} modulo {modulus}", proof.system().name())
+}
+
+fn fields(proof: &Proof) -> Value {
+    let statement = proof.statement();
+    json!({
         "system": proof.system().name(), "modulus": name(&statement.modulus),
         "bits": statement.modulus.bits(), "iterations": statement.iterations,
         "x": statement.x.to_string(), "y": statement.y.residue().to_string(),
-    });
-    context.answer(text, fields)
+    })
 }
 
 /// Holds the proof's statement against what was given on the command line.

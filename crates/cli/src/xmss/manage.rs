@@ -91,7 +91,9 @@ fn rate(status: &state::Status, now: u64) -> Option<f64> {
 fn date(seconds: u64) -> String {
     let mut day = seconds / 86400;
     let mut year = 1970;
-    let leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     while day >= 365 + u64::from(leap(year)) {
         day -= 365 + u64::from(leap(year));
         year += 1;

@@ -28,8 +28,10 @@ fn samples() -> Vec<[u8; 32]> {
     all
 }
 
+type Encodings = [[u8; 32]; 8];
+
 /// Each sample with each other, every value coming to every lane.
-fn pairs() -> Vec<([[u8; 32]; 8], [[u8; 32]; 8])> {
+fn pairs() -> Vec<(Encodings, Encodings)> {
     let all = samples();
     let n = all.len();
     let group = |start: usize, step: usize| -> [[u8; 32]; 8] {
@@ -74,7 +76,7 @@ fn arithmetic_agrees_with_portable() {
         for (i, (a, b)) in pairs().into_iter().enumerate() {
             let (pa, pb) = (a.map(|a| Fe::from_bytes(&a)), b.map(|b| Fe::from_bytes(&b)));
             let (a, b) = (Fe8::from_bytes(&a), Fe8::from_bytes(&b));
-            let mask = (i * 37 >> 2) as u8;
+            let mask = ((i * 37) >> 2) as u8;
             let on = |l: usize| (mask >> l & 1).into();
             assert_same(&a, |l| pa[l]);
             assert_same(&Fe8::from_lanes(&pb), |l| pb[l]);

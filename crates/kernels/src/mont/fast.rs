@@ -130,6 +130,18 @@ impl FastRing {
         }
     }
 
+    /// Says whether this ring's elements are also those of a ring whose modulus divides this one's.
+    ///
+    /// With IFMA, the element of a is any number of 8·v digits that is ≡ a·b^(2·l), and b and l depend
+    /// on v alone.
+    pub(super) fn shares_elements_with(&self, divisor: &FastRing) -> bool {
+        match (&self.engine, &divisor.engine) {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            (Engine::Ifma(ifma), Engine::Ifma(other)) => ifma.len() == other.len(),
+            _ => false,
+        }
+    }
+
     /// The element one.
     #[must_use]
     pub fn one(&self) -> Vec<u64> {
@@ -159,6 +171,18 @@ impl FastRing {
             Engine::Mulx(mulx) => mulx.leave(a, self.ring.len()),
             Engine::Portable(_) => self.ring.leave(a),
         }
+    }
+
+    /// Has the memory of an element on its way to the cache, where the CPU can do that.
+    pub fn prefetch(a: &[u64]) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        for line in a.chunks(8) {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch changes no memory and faults on no address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let _ = a;
     }
 
     /// Multiplies `a` by `b` in place.

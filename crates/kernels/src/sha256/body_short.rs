@@ -16,7 +16,7 @@ macro_rules! sha2_short_body {
             w[13] = set1(TOP);
             w[15] = set1(out.bits_f);
             let iv = splat(&IV);
-            let s = finish::<0>(&iv, iv, &mut w);
+            let s = finish::<0>(&iv, iv, &w);
             for i in 0..6 {
                 store(&mut m.x[i], s[i]);
             }
@@ -37,14 +37,14 @@ macro_rules! sha2_short_body {
                 w[13 + i] = xor(load(&m.y[i]), mask1[i]);
             }
             let iv = splat(&IV);
-            let feed = finish::<0>(&iv, iv, &mut w);
+            let feed = finish::<0>(&iv, iv, &w);
             let mut w = [set1(0); 16];
             for i in 0..3 {
                 w[i] = xor(load(&m.y[3 + i]), mask1[3 + i]);
             }
             w[3] = set1(TOP);
             w[15] = set1(out.bits_h);
-            let s = finish::<0>(&feed, feed, &mut w);
+            let s = finish::<0>(&feed, feed, &w);
             for i in 0..6 {
                 store(&mut m.x[i], s[i]);
             }

@@ -203,6 +203,11 @@ impl Lanes {
         });
     }
 
+    /// Adds one to the third word of every lane's tail, which stays below 2^24.
+    pub fn advance(&mut self) {
+        each!(&mut self.store, m => m.tail[2].iter_mut().for_each(|word| *word = word.wrapping_add(1)));
+    }
+
     /// Puts a value into a lane: the left (`x`) or, for a pair, the right (`y`).
     ///
     /// # Panics

@@ -151,7 +151,7 @@ macro_rules! sha2_scalar {
             assert!(rest.len() <= 12, "a prefix leaves room for its tail");
             let r0 = rest.len();
             let kw: [$W; 12] = core::array::from_fn(|i| K[i].wrapping_add(words[i]));
-            let mid = scalar_rounds(&feed, &kw[..r0 - r0 % $ALIGN]);
+            let mid = scalar_rounds(&feed, &kw[..r0 / $ALIGN * $ALIGN]);
             $crate::sha256::rows::PrefixWords { feed, mid, words, r0 }
         }
 

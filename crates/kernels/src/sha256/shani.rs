@@ -123,7 +123,7 @@ fn constants(k: &[W; 64], g: usize) -> V {
 /// Finishes a block whose first rounds, `R0 / 4` fours of them, led to `s`.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
 #[inline]
-fn finish<const R0: usize>(feed: &State, s: State, w: &mut Block) -> State {
+fn finish<const R0: usize>(feed: &State, s: State, w: &Block) -> State {
     let mut t = turned(&s);
     let mut m = [[set1(0); 4]; 4];
     for g in 0..4 {

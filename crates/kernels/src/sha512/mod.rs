@@ -186,6 +186,12 @@ impl Lanes {
         });
     }
 
+    /// Adds one to the third word of every lane's tail, which stays below 2^24.
+    pub fn advance(&mut self) {
+        let add = |word: &mut u64| *word = word.wrapping_add(1 << 32);
+        each!(&mut self.store, m => m.tail[1].iter_mut().for_each(add));
+    }
+
     /// Puts a value into a lane: the left (`x`) or, for a pair, the right (`y`).
     ///
     /// # Panics

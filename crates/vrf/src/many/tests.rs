@@ -229,3 +229,46 @@ fn many_prove_what_one_proves() {
         assert_eq!(proof.unwrap(), row.0.prove(row.1).unwrap());
     }
 }
+
+/// Rows with a few bits of key, proof or input changed, and parts taken from other rows.
+#[test]
+fn mutated_rows_have_the_verdicts_of_one() {
+    let slow = std::env::var("TETRALITH_SLOW").is_ok_and(|value| value == "1");
+    if !slow {
+        println!("left out: most rounds, for want of TETRALITH_SLOW=1");
+    }
+    let mut state = 0x243f_6a88_85a3_08d3u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    for suite in EDWARDS {
+        let seeds = all_kinds(suite);
+        for _ in 0..if slow { 200 } else { 1 } {
+            let mutated: Vec<Owned> = (0..100)
+                .map(|_| {
+                    let mut row = seeds[below(seeds.len())].clone();
+                    let other = &seeds[below(seeds.len())];
+                    match below(4) {
+                        0 => row.0.clone_from(&other.0),
+                        1 => row.1.clone_from(&other.1),
+                        _ => {}
+                    }
+                    for _ in 0..below(3) {
+                        let part = if below(3) == 0 { &mut row.0 } else { &mut row.2 };
+                        if !part.is_empty() {
+                            let (at, bit) = (below(part.len()), below(8));
+                            part[at] ^= 1 << bit;
+                        }
+                    }
+                    row
+                })
+                .collect();
+            let all = rows(&mutated);
+            for (row, verdict) in all.iter().zip(verify_many(suite, &all)) {
+                let expected = verify(suite, row.public_key, row.alpha, row.proof);
+                assert_eq!(verdict, expected, "{suite} {row:?}");
+            }
+        }
+    }
+}

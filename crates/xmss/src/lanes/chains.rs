@@ -28,32 +28,59 @@ impl Chain {
     }
 }
 
+/// Sorts chains for the scheduler, the longest first, and leaves out those without a step.
+pub(crate) fn longest_first(mut chains: Vec<Chain>) -> Vec<Chain> {
+    chains.retain(|chain| chain.steps() > 0);
+    chains.sort_unstable_by_key(|chain| core::cmp::Reverse(chain.steps()));
+    chains
+}
+
 impl Engine {
-    /// Runs every chain to its end, in place.
+    /// Runs every chain to its end, in place. They come longest first, and each has a step to go.
     ///
     /// RFC 8391 §3.1.2, Algorithm 2, for many chains.
     pub(crate) fn run_chains(
         &mut self,
         prefixes: &[Prefix],
-        chains: &mut Vec<Chain>,
+        chains: impl ExactSizeIterator<Item = Chain>,
         values: &mut [u8],
     ) {
-        chains.retain(|chain| chain.steps() > 0);
-        chains.sort_by_key(|chain| core::cmp::Reverse(chain.steps()));
-        let n = self.params.n();
-        let narrow = self.narrow.width();
-        let mut left = core::mem::take(chains);
-        if left.len() > narrow {
-            left = drive(&mut self.wide, n, prefixes, left, values, narrow);
+        let (n, few) = (self.params.n(), self.few);
+        if chains.len() <= few {
+            drive(&mut self.narrow, n, prefixes, chains, values, 0);
+        } else {
+            let left = drive(&mut self.wide, n, prefixes, chains, values, few);
+            drive(&mut self.narrow, n, prefixes, left.into_iter(), values, 0);
         }
-        drive(&mut self.narrow, n, prefixes, left, values, 0);
     }
 }
 
-/// A lane and the chain in it.
+/// A lane, the chain in it, and the steps that it has left.
 struct Busy {
     lane: usize,
     chain: Chain,
+    left: u32,
+}
+
+impl Busy {
+    fn enter(
+        lanes: &mut Lanes,
+        lane: usize,
+        n: usize,
+        prefixes: &[Prefix],
+        chain: Chain,
+        values: &[u8],
+    ) -> Self {
+        debug_assert!(chain.steps() > 0);
+        lanes.set_prefix(lane, &prefixes[chain.prefix as usize]);
+        lanes.set_tail(lane, [chain.ots, chain.chain, chain.start, 0]);
+        lanes.put(lane, false, &values[chain.slot as usize * n..][..n]);
+        Busy { lane, chain, left: chain.steps() }
+    }
+
+    fn leave(&self, lanes: &Lanes, n: usize, values: &mut [u8]) {
+        lanes.take(self.lane, &mut values[self.chain.slot as usize * n..][..n]);
+    }
 }
 
 /// Runs chains until at most `leave` are unfinished, which it returns, their values written back.
@@ -61,55 +88,41 @@ fn drive(
     lanes: &mut Lanes,
     n: usize,
     prefixes: &[Prefix],
-    chains: Vec<Chain>,
+    mut queue: impl ExactSizeIterator<Item = Chain>,
     values: &mut [u8],
     leave: usize,
 ) -> Vec<Chain> {
-    let mut held: Vec<Option<u32>> = vec![None; lanes.width()];
-    let mut queue = chains.into_iter();
     let mut busy: Vec<Busy> = Vec::with_capacity(lanes.width());
-    let mut enter = |lanes: &mut Lanes, lane: usize, chain: Chain, values: &[u8]| {
-        if held[lane] != Some(chain.prefix) {
-            lanes.set_prefix(lane, &prefixes[chain.prefix as usize]);
-            held[lane] = Some(chain.prefix);
-        }
-        let at = chain.slot as usize * n;
-        lanes.put(lane, false, &values[at..at + n]);
-        Busy { lane, chain }
-    };
     for (lane, chain) in queue.by_ref().take(lanes.width()).enumerate() {
-        busy.push(enter(lanes, lane, chain, values));
+        busy.push(Busy::enter(lanes, lane, n, prefixes, chain, values));
     }
-    while !busy.is_empty() && (queue.len() > 0 || busy.len() > leave) {
-        for Busy { lane, chain } in &busy {
-            lanes.set_tail(*lane, [chain.ots, chain.chain, chain.start, 0]);
+    while queue.len() > 0 || busy.len() > leave {
+        // Nothing happens until the first of them ends.
+        let steps = busy.iter().map(|busy| busy.left).min().unwrap_or(0);
+        for _ in 0..steps {
+            lanes.f();
+            lanes.advance();
         }
-        lanes.f();
         let mut i = 0;
         while i < busy.len() {
-            let Busy { lane, chain } = &mut busy[i];
-            chain.start += 1;
-            if chain.steps() > 0 {
+            busy[i].left -= steps;
+            if busy[i].left > 0 {
                 i += 1;
                 continue;
             }
-            let at = chain.slot as usize * n;
-            lanes.take(*lane, &mut values[at..at + n]);
-            let lane = *lane;
+            busy[i].leave(lanes, n, values);
             match queue.next() {
                 Some(next) => {
-                    busy[i] = enter(lanes, lane, next, values);
+                    busy[i] = Busy::enter(lanes, busy[i].lane, n, prefixes, next, values);
                     i += 1;
                 }
                 None => {
+                    // The last takes its place, and its turn comes next.
                     busy.swap_remove(i);
                 }
             }
         }
     }
-    for Busy { lane, chain } in &busy {
-        let at = chain.slot as usize * n;
-        lanes.take(*lane, &mut values[at..at + n]);
-    }
-    busy.into_iter().map(|busy| busy.chain).collect()
+    busy.iter().for_each(|busy| busy.leave(lanes, n, values));
+    busy.into_iter().map(|busy| Chain { start: busy.chain.end - busy.left, ..busy.chain }).collect()
 }

@@ -9,12 +9,20 @@ pub(crate) mod trees;
 
 use crate::hash::{Function, Value, rate, separator};
 use crate::params::{HashFunction, MAX_N, Params};
+use core::sync::atomic::{AtomicU64, Ordering};
 use tetralith_kernels::{keccak, sha256, sha512};
 use zeroize::Zeroizing;
 
 /// The front of an address hash: separator, key, and the address's first half, hashed once.
 #[derive(Clone)]
-pub(crate) enum Prefix {
+pub(crate) struct Prefix {
+    /// Tells it from every other, so that a lane need not take it again.
+    id: u64,
+    words: Words,
+}
+
+#[derive(Clone)]
+enum Words {
     Sha256(sha256::Prefix),
     Sha512(sha512::Prefix),
     Keccak(keccak::Prefix),
@@ -22,6 +30,7 @@ pub(crate) enum Prefix {
 
 impl Prefix {
     fn new(p: Params, function: Function, keys: &[&[u8]], head: &[u8; 16]) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut bytes = Zeroizing::new([0; 3 * MAX_N + 16]);
         let (pad, mut len) = separator(p, function);
         bytes[..len].copy_from_slice(&pad[..len]);
@@ -30,11 +39,12 @@ impl Prefix {
             len += part.len();
         }
         let bytes = &bytes[..len];
-        match p.hash() {
-            HashFunction::Sha2 if p.n() == 64 => Prefix::Sha512(sha512::Prefix::new(bytes)),
-            HashFunction::Sha2 => Prefix::Sha256(sha256::Prefix::new(bytes)),
-            _ => Prefix::Keccak(keccak::Prefix::new(rate(p), bytes)),
-        }
+        let words = match p.hash() {
+            HashFunction::Sha2 if p.n() == 64 => Words::Sha512(sha512::Prefix::new(bytes)),
+            HashFunction::Sha2 => Words::Sha256(sha256::Prefix::new(bytes)),
+            _ => Words::Keccak(keccak::Prefix::new(rate(p), bytes)),
+        };
+        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), words }
     }
 
     /// The front of `PRF(key, head ‖ …)`.
@@ -48,8 +58,14 @@ impl Prefix {
     }
 }
 
-/// Lanes of the set's hash function.
-pub(crate) enum Lanes {
+/// Lanes of the set's hash function, and which prefix each holds.
+pub(crate) struct Lanes {
+    lanes: Family,
+    held: Vec<u64>,
+}
+
+#[allow(clippy::large_enum_variant)] // one on the stack for a whole job
+enum Family {
     Sha256(sha256::Lanes),
     Sha512(sha512::Lanes),
     Keccak(keccak::Lanes),
@@ -59,79 +75,85 @@ pub(crate) enum Lanes {
 macro_rules! each {
     ($lanes:expr, $m:ident => $do:expr) => {
         match $lanes {
-            Lanes::Sha256($m) => $do,
-            Lanes::Sha512($m) => $do,
-            Lanes::Keccak($m) => $do,
+            Family::Sha256($m) => $do,
+            Family::Sha512($m) => $do,
+            Family::Keccak($m) => $do,
         }
     };
 }
 
 impl Lanes {
-    /// The lanes with the highest throughput.
-    pub(crate) fn wide(p: Params) -> Self {
-        match p.hash() {
+    /// The lanes with the highest throughput, or those for a few hashes.
+    fn new(p: Params, wide: bool) -> Self {
+        let lanes = match p.hash() {
             HashFunction::Sha2 if p.n() == 64 => {
-                Lanes::Sha512(sha512::Lanes::new(sha512::Kernel::wide()))
-            }
-            HashFunction::Sha2 => Lanes::Sha256(sha256::Lanes::new(sha256::Kernel::wide(), p.n())),
-            _ => Lanes::Keccak(keccak::Lanes::new(keccak::Kernel::wide(), p.n(), rate(p))),
-        }
-    }
-
-    /// The lanes for a few hashes.
-    pub(crate) fn narrow(p: Params) -> Self {
-        match p.hash() {
-            HashFunction::Sha2 if p.n() == 64 => {
-                Lanes::Sha512(sha512::Lanes::new(sha512::Kernel::narrow()))
+                use sha512::{Kernel, Lanes};
+                Family::Sha512(Lanes::new(if wide { Kernel::wide() } else { Kernel::narrow() }))
             }
             HashFunction::Sha2 => {
-                Lanes::Sha256(sha256::Lanes::new(sha256::Kernel::narrow(), p.n()))
+                use sha256::{Kernel, Lanes};
+                let kernel = if wide { Kernel::wide() } else { Kernel::narrow() };
+                Family::Sha256(Lanes::new(kernel, p.n()))
             }
-            _ => Lanes::Keccak(keccak::Lanes::new(keccak::Kernel::narrow(), p.n(), rate(p))),
-        }
+            _ => {
+                use keccak::{Kernel, Lanes};
+                let kernel = if wide { Kernel::wide() } else { Kernel::narrow() };
+                Family::Keccak(Lanes::new(kernel, p.n(), rate(p)))
+            }
+        };
+        let width = each!(&lanes, m => m.width());
+        Self { lanes, held: vec![0; width] }
     }
 
     pub(crate) fn width(&self) -> usize {
-        each!(self, m => m.width())
+        self.held.len()
     }
 
-    /// Gives a lane its prefix. A prefix of another hash function leaves the lane as it was, which
-    /// cannot happen: both are made from one parameter set.
+    /// Gives a lane its prefix, unless it has it. A prefix of another hash function leaves the lane as
+    /// it was, which cannot happen: both are made from one parameter set.
     fn set_prefix(&mut self, lane: usize, prefix: &Prefix) {
-        match (self, prefix) {
-            (Lanes::Sha256(m), Prefix::Sha256(prefix)) => m.set_prefix(lane, prefix),
-            (Lanes::Sha512(m), Prefix::Sha512(prefix)) => m.set_prefix(lane, prefix),
-            (Lanes::Keccak(m), Prefix::Keccak(prefix)) => m.set_prefix(lane, prefix),
+        if self.held[lane] == prefix.id {
+            return;
+        }
+        self.held[lane] = prefix.id;
+        match (&mut self.lanes, &prefix.words) {
+            (Family::Sha256(m), Words::Sha256(prefix)) => m.set_prefix(lane, prefix),
+            (Family::Sha512(m), Words::Sha512(prefix)) => m.set_prefix(lane, prefix),
+            (Family::Keccak(m), Words::Keccak(prefix)) => m.set_prefix(lane, prefix),
             _ => debug_assert!(false, "prefix and lanes are of one parameter set"),
         }
     }
 
     fn set_tail(&mut self, lane: usize, tail: [u32; 4]) {
-        each!(self, m => m.set_tail(lane, tail));
+        each!(&mut self.lanes, m => m.set_tail(lane, tail));
+    }
+
+    fn advance(&mut self) {
+        each!(&mut self.lanes, m => m.advance());
     }
 
     fn put(&mut self, lane: usize, right: bool, value: &[u8]) {
-        each!(self, m => m.put(lane, right, value));
+        each!(&mut self.lanes, m => m.put(lane, right, value));
     }
 
     fn take(&self, lane: usize, value: &mut [u8]) {
-        each!(self, m => m.take(lane, value));
+        each!(&self.lanes, m => m.take(lane, value));
     }
 
     fn prf(&mut self) {
-        each!(self, m => m.prf());
+        each!(&mut self.lanes, m => m.prf());
     }
 
     fn prf_long(&mut self) {
-        each!(self, m => m.prf_long());
+        each!(&mut self.lanes, m => m.prf_long());
     }
 
     fn f(&mut self) {
-        each!(self, m => m.masked());
+        each!(&mut self.lanes, m => m.masked());
     }
 
     fn h(&mut self) {
-        each!(self, m => m.pair());
+        each!(&mut self.lanes, m => m.pair());
     }
 }
 
@@ -150,11 +172,16 @@ pub(crate) struct Engine {
     pub(crate) params: Params,
     wide: Lanes,
     narrow: Lanes,
+    /// Up to so many hashes are sooner done in the narrow lanes.
+    few: usize,
 }
 
 impl Engine {
     pub(crate) fn new(params: Params) -> Self {
-        Self { params, wide: Lanes::wide(params), narrow: Lanes::narrow(params) }
+        let (wide, narrow) = (Lanes::new(params, true), Lanes::new(params, false));
+        // A call of 32 AVX-512 lanes takes as long as three and a half of four SHA-NI lanes.
+        let few = if wide.width() == 32 { 3 * narrow.width() } else { narrow.width() };
+        Self { params, wide, narrow, few }
     }
 
     /// Hashes `prefix ‖ tail` for many tails into consecutive values of `n` bytes; `long` says that
@@ -167,7 +194,7 @@ impl Engine {
         out: &mut [u8],
     ) {
         let n = self.params.n();
-        let few = tails.len() <= self.narrow.width();
+        let few = tails.len() <= self.few;
         let lanes = if few { &mut self.narrow } else { &mut self.wide };
         for lane in 0..lanes.width() {
             lanes.set_prefix(lane, prefix);

@@ -22,7 +22,7 @@ impl Engine {
         let n = self.params.n();
         let mut rest = pairs;
         while !rest.is_empty() {
-            let few = rest.len() <= self.narrow.width();
+            let few = rest.len() <= self.few;
             let lanes = if few { &mut self.narrow } else { &mut self.wide };
             let (group, after) = rest.split_at(rest.len().min(lanes.width()));
             for (lane, pair) in group.iter().enumerate() {

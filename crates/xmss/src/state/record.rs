@@ -21,8 +21,13 @@ impl Holder {
         while host.len() > MAX_HOST {
             host.pop();
         }
-        Self { pid: std::process::id(), host }
+        Self { pid: process_id(), host }
     }
+}
+
+/// This process's id; a browser has none, and does not fork.
+pub(super) fn process_id() -> u32 {
+    if cfg!(target_family = "wasm") { 1 } else { std::process::id() }
 }
 
 impl fmt::Display for Holder {

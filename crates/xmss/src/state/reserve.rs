@@ -1,5 +1,6 @@
 //! Leasing indices: the same for every store.
 
+use super::record::process_id;
 use super::{Holder, OpenLease, Record, StateError, StateStore};
 use crate::keys::PublicKey;
 use core::ops::Range;
@@ -247,7 +248,7 @@ impl<S: StateStore> Reservations<S> {
     /// # Errors
     /// As [`reserve`](Self::reserve), and [`StateError::Forked`] in a process that did not open this.
     pub fn next(&mut self, batch: u64, now: u64) -> Result<OneTimeIndex, StateError> {
-        if std::process::id() != self.holder.pid {
+        if process_id() != self.holder.pid {
             return Err(StateError::Forked { owner: self.holder.pid });
         }
         if self.failed {
@@ -305,7 +306,7 @@ impl<S: StateStore> Reservations<S> {
 
     /// The record with the open lease accounted for: what this process used, the rest lost.
     fn settled(&mut self, now: u64) -> Result<Record, StateError> {
-        if std::process::id() != self.holder.pid {
+        if process_id() != self.holder.pid {
             return Err(StateError::Forked { owner: self.holder.pid });
         }
         if self.failed {

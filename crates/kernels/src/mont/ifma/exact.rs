@@ -7,18 +7,18 @@ use super::{BLOCK_BITS, Ring, portable};
 pub(super) struct Exact {
     n: Vec<u64>,
     n0: u64,
-    /// R·b^(2·l), R·b^(−2·l) and R²·b^(−2·l) mod N, where R = 2^(64·limbs).
+    /// R·b^s, R·b^−s and R²·b^−s mod N, with s = l + m, where R = 2^(64·limbs).
     entering: Vec<u64>,
     leaving: Vec<u64>,
     product: Vec<u64>,
 }
 
 impl Exact {
-    pub(super) fn new(ring: &Ring, v: usize, l: usize) -> Self {
+    pub(super) fn new(ring: &Ring, v: usize) -> Self {
         let limbs = (BLOCK_BITS * v).div_ceil(64);
         let mut n = ring.modulus().to_vec();
         n.resize(limbs, 0);
-        let (r, shift) = (64 * limbs, 2 * BLOCK_BITS * l);
+        let (r, shift) = (64 * limbs, super::shift(v));
         let power = |e| {
             let mut power = power_of_two(ring, e);
             power.resize(limbs, 0);
@@ -38,19 +38,19 @@ impl Exact {
         &self.n
     }
 
-    /// a·b^(2·l) mod N, canonical.
+    /// a·b^s mod N, canonical.
     pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
         let mut a = a.to_vec();
         a.resize(self.n.len(), 0);
         self.mul(&a, &self.entering)
     }
 
-    /// a·b^(−2·l) mod N, canonical.
+    /// a·b^−s mod N, canonical.
     pub(super) fn leave(&self, a: &[u64]) -> Vec<u64> {
         self.mul(a, &self.leaving)
     }
 
-    /// a·c·b^(−2·l) mod N, canonical, of any a, c < b^v.
+    /// a·c·b^−s mod N, canonical, of any a, c < b^v.
     ///
     /// # Correctness
     /// a·c may be above N·R, so its reduction is not canonical. It is below b^v + N and, with N

@@ -1,5 +1,6 @@
 //! The memory that the generated code works on, and the calls of that code.
 
+use super::quotient_blocks;
 use core::arch::asm;
 
 /// A block of digits, or 64 bytes of whatever the kernel needs.
@@ -7,42 +8,46 @@ use core::arch::asm;
 #[derive(Clone, Copy)]
 struct Line([u64; 8]);
 
+/// The memory is whole pages, so that where the allocator puts it makes no difference to the speed.
+#[repr(C, align(4096))]
+#[derive(Clone, Copy)]
+struct Page([Line; 64]);
+
 pub(super) const DIGIT: u64 = (1 << 52) - 1;
-/// Lines for spilled registers; the generator checks that they are enough.
-const SPILL_LINES: usize = 64;
+/// Two pages hold the constants C, K, N (v lines each), N' (m), five masks and the spilled registers.
+const CONSTANTS: usize = 128;
+/// A page holds a workspace.
+const WORKSPACE: usize = 64;
 
-/// Lines of the constants: C, K, N (v each), N' (l), five masks, spilled registers.
-const fn constants(v: usize) -> usize {
-    3 * v + v.div_ceil(3) + 5 + SPILL_LINES
-}
-
-/// The first line of B in a workspace: after A (v), Low (l), High (h), P (l), q (l), two sums.
+/// The first line of B in a workspace: after A (v), Low (l), High (h), P (m), q (m), two sums.
 const fn second(v: usize) -> usize {
-    2 * v + v.div_ceil(3) + 2
+    2 * v + quotient_blocks(v) + 2
 }
 
-const fn workspace(v: usize) -> usize {
-    second(v) + v
+/// The line of a workspace that the code is given: the middle of those in use.
+const fn middle(v: usize) -> usize {
+    (second(v) + v) / 2
 }
 
 /// Constants, spilled registers and two workspaces, as the generated code expects them.
 #[derive(Clone)]
 pub(super) struct Memory {
     v: usize,
-    lines: Vec<Line>,
+    pages: Box<[Page; 4]>,
 }
 
 impl Memory {
     /// The memory for numbers of v blocks; C, K, N and N' are still to be set.
     pub(super) fn new(v: usize) -> Self {
-        let mut lines = vec![Line([0; 8]); constants(v) + 2 * workspace(v)];
-        let masks = 3 * v + v.div_ceil(3);
+        let mut pages = Box::new([Page([Line([0; 8]); 64]); 4]);
+        let lines = &mut pages[0].0;
+        let masks = 3 * v + quotient_blocks(v);
         lines[masks] = Line([DIGIT; 8]);
         lines[masks + 1] = last_lane(u64::MAX, DIGIT);
         lines[masks + 2] = last_lane(DIGIT, u64::MAX);
         lines[masks + 3] = last_lane(512, 0);
         lines[masks + 4] = Line([!DIGIT; 8]);
-        Memory { v, lines }
+        Memory { v, pages }
     }
 
     /// Sets C, K, N or N', the constant of that index, of so many blocks.
@@ -53,13 +58,15 @@ impl Memory {
     }
 
     fn write(&mut self, line: usize, digits: &[u64]) {
-        for (line, digits) in self.lines[line..].iter_mut().zip(digits.chunks_exact(8)) {
+        let lines = &mut self.pages[line / 64].0[line % 64..];
+        for (line, digits) in lines.iter_mut().zip(digits.chunks_exact(8)) {
             line.0.copy_from_slice(digits);
         }
     }
 
     fn read(&self, digits: &mut [u64], line: usize) {
-        for (digits, line) in digits.chunks_exact_mut(8).zip(&self.lines[line..]) {
+        let lines = &self.pages[line / 64].0[line % 64..];
+        for (digits, line) in digits.chunks_exact_mut(8).zip(lines) {
             digits.copy_from_slice(&line.0);
         }
     }
@@ -67,39 +74,43 @@ impl Memory {
     /// Squares `a` up to `count` > 0 times; returns how many times are left, because the next guess
     /// would be wrong.
     pub(super) fn square(&mut self, a: &mut [u64], count: u64) -> u64 {
-        self.write(constants(self.v), a);
+        debug_assert!(are_digits(a));
+        self.write(CONSTANTS, a);
         let (second, left) = match self.v {
             // SAFETY: there is such a memory only where the CPU has the features (`Ifma::new`).
-            3 => unsafe { squarings_3(&mut self.lines, count) },
+            3 => unsafe { squarings_3(&mut self.pages, count) },
             // SAFETY: as above.
-            5 => unsafe { squarings_5(&mut self.lines, count) },
+            5 => unsafe { squarings_5(&mut self.pages, count) },
             // SAFETY: as above.
-            8 => unsafe { squarings_8(&mut self.lines, count) },
+            8 => unsafe { squarings_8(&mut self.pages, count) },
             // SAFETY: as above.
-            10 => unsafe { squarings_10(&mut self.lines, count) },
+            10 => unsafe { squarings_10(&mut self.pages, count) },
             _ => unreachable!("`blocks` names no other class"),
         };
-        self.read(a, constants(self.v) + usize::from(second) * workspace(self.v));
+        self.read(a, CONSTANTS + usize::from(second) * WORKSPACE);
+        debug_assert!(are_digits(a), "a digit left the kernel unchecked");
         left
     }
 
     /// Multiplies `a` by `b`, and says whether the guesses were right; else `a` is as it was.
     pub(super) fn multiply(&mut self, a: &mut [u64], b: &[u64]) -> bool {
-        self.write(constants(self.v), a);
-        self.write(constants(self.v) + second(self.v), b);
+        debug_assert!(are_digits(a) && are_digits(b));
+        self.write(CONSTANTS, a);
+        self.write(CONSTANTS + second(self.v), b);
         let right = match self.v {
             // SAFETY: as in `square`.
-            3 => unsafe { product_3(&mut self.lines) },
+            3 => unsafe { product_3(&mut self.pages) },
             // SAFETY: as above.
-            5 => unsafe { product_5(&mut self.lines) },
+            5 => unsafe { product_5(&mut self.pages) },
             // SAFETY: as above.
-            8 => unsafe { product_8(&mut self.lines) },
+            8 => unsafe { product_8(&mut self.pages) },
             // SAFETY: as above.
-            10 => unsafe { product_10(&mut self.lines) },
+            10 => unsafe { product_10(&mut self.pages) },
             _ => unreachable!("`blocks` names no other class"),
         };
         if right {
-            self.read(a, constants(self.v) + workspace(self.v));
+            self.read(a, CONSTANTS + WORKSPACE);
+            debug_assert!(are_digits(a), "a digit left the kernel unchecked");
         }
         right
     }
@@ -109,6 +120,11 @@ fn last_lane(last: u64, others: u64) -> Line {
     let mut line = Line([others; 8]);
     line.0[7] = last;
     line
+}
+
+/// Says whether all are below 2^52.
+fn are_digits(digits: &[u64]) -> bool {
+    digits.iter().all(|&digit| digit <= DIGIT)
 }
 
 /// Digits of 52 bits of a number of 64-bit limbs, which is not longer.
@@ -124,7 +140,6 @@ pub(super) fn to_digits(digits: &mut [u64], limbs: &[u64]) {
 pub(super) fn from_digits(digits: &[u64], limbs: usize) -> Vec<u64> {
     let mut out = vec![0; limbs + 1];
     for (i, &digit) in digits.iter().enumerate() {
-        debug_assert!(digit <= DIGIT, "a digit left the kernel unchecked");
         let placed = u128::from(digit) << (52 * i % 64);
         out[52 * i / 64] |= placed as u64;
         out[(52 * i / 64 + 1).min(limbs)] |= (placed >> 64) as u64;
@@ -159,16 +174,15 @@ macro_rules! kernels {
         /// Squares what is in the first workspace, `left` > 0 times or until a guess is wrong; returns
         /// whether the result is in the second workspace, and how many times are left.
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-        fn $squarings(lines: &mut [Line], mut left: u64) -> (bool, u64) {
-            const CONSTANTS: usize = constants($v);
-            const WORKSPACE: usize = workspace($v);
-            assert!(lines.len() == CONSTANTS + 2 * WORKSPACE && left > 0);
-            let lines = lines.as_mut_ptr();
-            let first = lines.wrapping_add(CONSTANTS + WORKSPACE / 2);
+        fn $squarings(pages: &mut [Page; 4], mut left: u64) -> (bool, u64) {
+            const { assert!(second($v) + $v <= WORKSPACE) }
+            assert!(left > 0);
+            let lines: *mut Line = pages.as_mut_ptr().cast();
+            let first = lines.wrapping_add(CONSTANTS + middle($v));
             let mut place = first;
             // SAFETY: the text reads and writes the constants' lines at rdi and the workspaces' at
-            // rsi and rdx, which point to the middle of theirs, all in `lines` by the assertion; it
-            // ends, for rcx counts down; it changes the registers named and the flags.
+            // rsi and rdx, which point to the middle of theirs, all in `pages` by the assertion (and
+            // the generator's); it ends, for rcx counts down; it changes the registers named and the flags.
             unsafe {
                 generated!("squarings", $v,
                     in("rdi") lines,
@@ -181,12 +195,9 @@ macro_rules! kernels {
 
         /// Multiplies A and B of the first workspace into the second; says whether it counts.
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-        fn $product(lines: &mut [Line]) -> bool {
-            const CONSTANTS: usize = constants($v);
-            const WORKSPACE: usize = workspace($v);
-            assert!(lines.len() == CONSTANTS + 2 * WORKSPACE);
-            let lines = lines.as_mut_ptr();
-            let first = lines.wrapping_add(CONSTANTS + WORKSPACE / 2);
+        fn $product(pages: &mut [Page; 4]) -> bool {
+            let lines: *mut Line = pages.as_mut_ptr().cast();
+            let first = lines.wrapping_add(CONSTANTS + middle($v));
             let beyond: u64;
             // SAFETY: as above; there is no loop.
             unsafe {

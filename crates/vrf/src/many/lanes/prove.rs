@@ -28,6 +28,9 @@ pub(crate) fn prove(
     rules: &'static EdwardsRules,
     rows: &[(&SecretKey, &[u8])],
 ) -> Vec<Result<Proof, Error>> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
     let mut secrets = Vec::with_capacity(rows.len());
     for (key, _) in rows {
         match &key.secret {
