@@ -71,7 +71,7 @@ fn main() {
             .collect();
         let secret: Vec<(&SecretKey, &[u8])> =
             owned.iter().map(|(key, alpha, _)| (key, &alpha[..])).collect();
-        println!("{suite}: kilocycles a proof, kernel {}", kernel(suite));
+        println!("{suite}: kilocycles a proof, kernel {}", kernel(suite, 64));
         let ghz = clock();
         let report = |name: &str, n: usize, ns: f64| {
             println!("  {name:<38} n = {n:>4} {:>8.1}", ns * ghz / 1e3 / n as f64);

@@ -127,7 +127,7 @@ pub(crate) fn decode_proof(rules: &EdwardsRules, proof: &[u8]) -> Result<Parsed,
 }
 
 /// s as the suite takes it, if it does.
-fn decode_s(rules: &EdwardsRules, proof: &[u8]) -> Option<[u8; 32]> {
+pub(crate) fn decode_s(rules: &EdwardsRules, proof: &[u8]) -> Option<[u8; 32]> {
     let s = take_32(proof, proof.len() - 32);
     if rules.reduce_s {
         return Some(Scalar::from_bytes_mod_order(s).to_bytes());
@@ -135,7 +135,7 @@ fn decode_s(rules: &EdwardsRules, proof: &[u8]) -> Option<[u8; 32]> {
     bool::from(Scalar::from_canonical_bytes(s).is_some()).then_some(s)
 }
 
-fn negative_zero(rules: &EdwardsRules) -> NegativeZero {
+pub(crate) fn negative_zero(rules: &EdwardsRules) -> NegativeZero {
     if rules.refuse_negative_zero { NegativeZero::Refuse } else { NegativeZero::Accept }
 }
 

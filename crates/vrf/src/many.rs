@@ -3,10 +3,12 @@
 //! Nothing is combined between proofs, so a bad one neither spoils nor saves its neighbours, no
 //! randomness is needed, and torsion has nowhere to hide. Where the CPU has AVX-512 IFMA, eight
 //! proofs on edwards25519 are verified side by side, one in each lane of its vectors; proofs that
-//! are not well formed are left to [`crate::verify`], which says what is wrong with them.
+//! are not well formed are left to [`crate::verify`], which says what is wrong with them. With AVX2
+//! alone it is four.
 //!
 //! Work is spread over the current rayon thread pool.
 
+mod four;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 
@@ -53,6 +55,13 @@ pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>>
             .chain(rest.par_iter().map(one))
             .collect();
     }
+    if rows.len() >= LEAST
+        && let Group::Edwards25519(rules) = suite.group()
+        && tetralith_kernels::edwards25519x4::is_fast()
+    {
+        let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
+        return chunks.flat_map_iter(|rows| four::verify(suite, rules, rows)).collect();
+    }
     rows.par_iter().map(one).collect()
 }
 
@@ -86,12 +95,17 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
     rows.par_iter().map(|(key, alpha)| key.prove(alpha)).collect()
 }
 
-/// Names the kernel that proves and verifies for a suite here, for benchmarks and messages.
+/// Names the kernel that verifies `n` proofs of a suite here, for benchmarks and messages.
 #[must_use]
-pub fn kernel(suite: Suite) -> &'static str {
-    let edwards = matches!(suite.group(), Group::Edwards25519(_));
-    let lanes = tetralith_kernels::lanes8::Lanes8::detect().is_some();
-    if edwards && lanes { "avx512" } else { "portable" }
+pub fn kernel(suite: Suite, n: usize) -> &'static str {
+    if !matches!(suite.group(), Group::Edwards25519(_)) {
+        return "portable";
+    }
+    if tetralith_kernels::lanes8::Lanes8::detect().is_some() {
+        return "avx512";
+    }
+    let four = n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
+    if four { "avx2" } else { "portable" }
 }
 
 /// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.

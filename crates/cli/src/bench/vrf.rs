@@ -3,12 +3,13 @@
 use super::{Case, Runner};
 use crate::failure::Outcome;
 use std::hint::black_box;
-use tetralith_vrf::{Row, SecretKey, Suite, kernel, verify, verify_many};
+use tetralith_vrf::{Row, SecretKey, Suite, kernel, prove_many, verify, verify_many};
 
 /// Measures the jobs of vrf.
 pub(crate) fn run(runner: &mut Runner) -> Outcome {
     for suite in Suite::ALL {
         one(runner, suite);
+        proofs(runner, suite, 64);
         many(runner, suite, 64, 1);
         many(runner, suite, 1024, 1);
         many(runner, suite, 4096, 2);
@@ -34,19 +35,33 @@ fn one(runner: &mut Runner, suite: Suite) {
     let name = suite.name();
     if runner.wants("vrf.prove", name) {
         let key = SecretKey::from_bytes(suite, &[7; 32]).expect("a scalar below the order");
-        runner.measure(Case::new("vrf.prove", name, kernel(suite)), 1, || {
+        runner.measure(Case::new("vrf.prove", name, kernel(suite, 1)), 1, || {
             black_box(key.prove(black_box(&[5; 32])).is_ok());
         });
     }
     if runner.wants("vrf.verify", name) {
         let inputs = inputs(suite, 16);
-        let case = Case::new("vrf.verify", name, kernel(suite));
+        let case = Case::new("vrf.verify", name, kernel(suite, 1));
         runner.measure(case, inputs.len() as u64, || {
             for (key, alpha, proof) in &inputs {
                 assert!(black_box(verify(suite, key, alpha, proof)).is_ok());
             }
         });
     }
+}
+
+fn proofs(runner: &mut Runner, suite: Suite, n: usize) {
+    if !runner.wants("vrf.prove_many", suite.name()) {
+        return;
+    }
+    let key = |i: u8| SecretKey::from_bytes(suite, &[i + 1; 32]).expect("a scalar below the order");
+    let keys: Vec<SecretKey> = (0..n).map(|i| key((i % 128) as u8)).collect();
+    let rows: Vec<(&SecretKey, &[u8])> = keys.iter().map(|key| (key, &[5; 32][..])).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let case = Case { n, ..Case::new("vrf.prove_many", suite.name(), kernel(suite, n)) };
+    runner.measure(case, n as u64, || {
+        assert!(pool.install(|| prove_many(&rows)).iter().all(Result::is_ok));
+    });
 }
 
 fn many(runner: &mut Runner, suite: Suite, n: usize, threads: usize) {
@@ -60,7 +75,7 @@ fn many(runner: &mut Runner, suite: Suite, n: usize, threads: usize) {
     let inputs = inputs(suite, n);
     let rows: Vec<Row<'_>> =
         inputs.iter().map(|(public_key, alpha, proof)| Row { public_key, alpha, proof }).collect();
-    let case = Case { n, threads, ..Case::new(job, suite.name(), kernel(suite)) };
+    let case = Case { n, threads, ..Case::new(job, suite.name(), kernel(suite, n)) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     runner.measure(case, n as u64, || {
         let verdicts = pool.install(|| verify_many(suite, &rows));

@@ -1,7 +1,8 @@
-//! Fields of 256-bit primes in Montgomery's representation, four limbs of 64 bits.
+//! Fields of 256-bit primes, four limbs of 64 bits.
 //!
-//! An element stands for x R mod p, R = 2^256, and is always below p, so equal values have equal
-//! limbs. Variable time is allowed here.
+//! An element stands for x R mod p and is always below p, so equal values have equal limbs. R is
+//! 2^256 for P-256, whose prime suits Montgomery's reduction, and 1 for secp256k1, whose prime suits
+//! folding. Variable time is allowed here.
 //!
 //! Montgomery, "Modular multiplication without trial division"
 
@@ -11,8 +12,6 @@ use core::marker::PhantomData;
 pub trait Prime: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// p, least significant limb first.
     const P: [u64; 4];
-    /// -1/p mod 2^64.
-    const N0: u64;
     /// R mod p.
     const R: [u64; 4];
     /// R^2 mod p.
@@ -24,6 +23,9 @@ pub trait Prime: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The generator's encoding.
     const GENERATOR: [u8; 33];
 
+    /// t/R mod p, for t below p R.
+    #[doc(hidden)]
+    fn reduce(wide: &[u64; 8]) -> [u64; 4];
     /// (x^((p+1)/4), x^(p-2)), whichever is asked for.
     #[doc(hidden)]
     fn power(x: &Fe<Self>, inverse: bool) -> Fe<Self>;
@@ -40,7 +42,7 @@ pub enum P256 {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum K256 {}
 
-/// An element, in Montgomery's representation.
+/// An element, times R.
 #[derive(Clone, Copy, Debug)]
 pub struct Fe<C>([u64; 4], PhantomData<C>);
 
@@ -137,36 +139,43 @@ impl<C: Prime> Fe<C> {
     }
 
     /// The product, over R.
-    ///
-    /// # Correctness
-    /// Before each limb of b the sum is below 2p; it grows by less than 2^64 p in each half, and the
-    /// division by 2^64 brings it below 2p again, so five limbs hold it with one bit to spare above.
     #[inline]
     pub(super) fn mul(&self, b: &Fe<C>) -> Fe<C> {
-        let a = &self.0;
-        let (mut t, mut top) = ([0u64; 4], 0u64);
+        let mut wide = [0; 8];
         for i in 0..4 {
             let mut carry = 0;
             for j in 0..4 {
-                (t[j], carry) = mac(t[j], a[j], b.0[i], carry);
+                (wide[i + j], carry) = mac(wide[i + j], self.0[j], b.0[i], carry);
             }
-            let (high, over) = top.overflowing_add(carry);
-            let m = t[0].wrapping_mul(C::N0);
-            let (_, mut carry) = mac(t[0], m, C::P[0], 0);
-            for j in 1..4 {
-                (t[j - 1], carry) = mac(t[j], m, C::P[j], carry);
-            }
-            let (high, over1) = high.overflowing_add(carry);
-            t[3] = high;
-            top = u64::from(over) + u64::from(over1);
+            wide[i + 4] = carry;
         }
-        let (reduced, borrow) = sub_limbs(&t, &C::P);
-        Fe::new(choose(top != 0 || !borrow, &reduced, &t))
+        Fe::new(C::reduce(&wide))
     }
 
+    /// The square, over R: products of different limbs once, doubled.
     #[inline]
     pub(super) fn square(&self) -> Fe<C> {
-        self.mul(self)
+        let a = &self.0;
+        let mut cross = [0; 8];
+        for i in 0..3 {
+            let mut carry = 0;
+            for j in i + 1..4 {
+                (cross[i + j], carry) = mac(cross[i + j], a[i], a[j], carry);
+            }
+            cross[i + 4] = carry;
+        }
+        let (mut wide, mut carry, mut bit) = (cross, 0, 0);
+        for i in 0..4 {
+            let square = u128::from(a[i]) * u128::from(a[i]);
+            let (low, high) = (square as u64, (square >> 64) as u64);
+            let (even, odd) = (cross[2 * i], cross[2 * i + 1]);
+            let sum = u128::from(even << 1 | bit) + u128::from(low) + u128::from(carry);
+            wide[2 * i] = sum as u64;
+            let above = u128::from(odd << 1 | even >> 63) + u128::from(high) + (sum >> 64);
+            wide[2 * i + 1] = above as u64;
+            (carry, bit) = ((above >> 64) as u64, odd >> 63);
+        }
+        Fe::new(C::reduce(&wide))
     }
 
     fn square_times(&self, n: u32) -> Fe<C> {
@@ -206,7 +215,6 @@ fn ones<C: Prime>(x: &Fe<C>, n: u32) -> Fe<C> {
 
 impl Prime for P256 {
     const P: [u64; 4] = [0xffff_ffff_ffff_ffff, 0x0000_0000_ffff_ffff, 0, 0xffff_ffff_0000_0001];
-    const N0: u64 = 1;
     const R: [u64; 4] = [1, 0xffff_ffff_0000_0000, 0xffff_ffff_ffff_ffff, 0x0000_0000_ffff_fffe];
     const R2: [u64; 4] = [3, 0xffff_fffb_ffff_ffff, 0xffff_ffff_ffff_fffe, 0x0000_0004_ffff_fffd];
     const B: [u64; 4] = [
@@ -221,6 +229,29 @@ impl Prime for P256 {
         0x40, 0xf2, 0x77, 0x03, 0x7d, 0x81, 0x2d, 0xeb, 0x33, 0xa0, 0xf4, 0xa1, 0x39, 0x45, 0xd8,
         0x98, 0xc2, 0x96,
     ];
+
+    /// Montgomery's reduction, in which -1/p mod 2^64 is 1.
+    ///
+    /// # Correctness
+    /// Multiples of p below 2^256 p are added, so the sum is below 2 p R, and its quotient by R below
+    /// 2p: four limbs and a bit.
+    #[inline]
+    fn reduce(wide: &[u64; 8]) -> [u64; 4] {
+        let (mut t, mut over) = (*wide, false);
+        for i in 0..4 {
+            let m = t[i];
+            let (_, mut carry) = mac(t[i], m, Self::P[0], 0);
+            for j in 1..4 {
+                (t[i + j], carry) = mac(t[i + j], m, Self::P[j], carry);
+            }
+            let (sum, o1) = t[i + 4].overflowing_add(carry);
+            let (sum, o2) = sum.overflowing_add(u64::from(over));
+            (t[i + 4], over) = (sum, o1 | o2);
+        }
+        let t = [t[4], t[5], t[6], t[7]];
+        let (reduced, borrow) = sub_limbs(&t, &Self::P);
+        choose(over | !borrow, &reduced, &t)
+    }
 
     /// (p+1)/4 = (((2^32-1) 2^32 + 1) 2^96 + 1) 2^94 and
     /// p-2 = ((((2^32-1) 2^32 + 1) 2^128 + 2^32-1) 2^32 + 2^32-1) 2^32 - 3.
@@ -244,16 +275,34 @@ impl Prime for P256 {
 
 impl Prime for K256 {
     const P: [u64; 4] = [0xffff_fffe_ffff_fc2f, u64::MAX, u64::MAX, u64::MAX];
-    const N0: u64 = 0xd838_091d_d225_3531;
-    const R: [u64; 4] = [0x0001_0000_03d1, 0, 0, 0];
-    const R2: [u64; 4] = [0x0000_07a2_000e_90a1, 1, 0, 0];
-    const B: [u64; 4] = [0x0000_0007_0000_1ab7, 0, 0, 0];
+    const R: [u64; 4] = [1, 0, 0, 0];
+    const R2: [u64; 4] = [1, 0, 0, 0];
+    const B: [u64; 4] = [7, 0, 0, 0];
     const A_IS_MINUS_3: bool = false;
     const GENERATOR: [u8; 33] = [
         0x02, 0x79, 0xbe, 0x66, 0x7e, 0xf9, 0xdc, 0xbb, 0xac, 0x55, 0xa0, 0x62, 0x95, 0xce, 0x87,
         0x0b, 0x07, 0x02, 0x9b, 0xfc, 0xdb, 0x2d, 0xce, 0x28, 0xd9, 0x59, 0xf2, 0x81, 0x5b, 0x16,
         0xf8, 0x17, 0x98,
     ];
+
+    /// 2^256 is 2^32 + 977 mod p: the upper half is folded, then what that carries out.
+    ///
+    /// # Correctness
+    /// The first fold carries out less than 2^34, the second adds less than 2^68, and if it carries
+    /// out a bit, what is left is below 2^68, so that the third does not.
+    #[inline]
+    fn reduce(wide: &[u64; 8]) -> [u64; 4] {
+        const FOLD: u64 = (1 << 32) + 977;
+        let (mut r, mut carry) = ([0; 4], 0);
+        for i in 0..4 {
+            (r[i], carry) = mac(wide[i], wide[i + 4], FOLD, carry);
+        }
+        let extra = u128::from(carry) * u128::from(FOLD);
+        let (folded, over) = add_limbs(&r, &[extra as u64, (extra >> 64) as u64, 0, 0]);
+        let (folded, _) = add_limbs(&folded, &[u64::from(over) * FOLD, 0, 0, 0]);
+        let (reduced, borrow) = sub_limbs(&folded, &Self::P);
+        choose(!borrow, &reduced, &folded)
+    }
 
     /// (p+1)/4 and p-2 both begin with 223 ones, a zero and 22 ones.
     fn power(x: &Fe<K256>, inverse: bool) -> Fe<K256> {

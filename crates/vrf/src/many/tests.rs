@@ -179,7 +179,8 @@ fn many_say_what_one_says() {
                 (0..all.len()).map(|i| (i * (2 * shift + 1) + 5 * shift) % all.len()).collect();
             let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
             let verdicts = verify_many(suite, &shuffled);
-            for (i, verdict) in order.iter().zip(&verdicts) {
+            let by_four = four::verify(suite, rules(suite), &shuffled);
+            for (i, verdict) in order.iter().zip(&verdicts).chain(order.iter().zip(&by_four)) {
                 assert_eq!(*verdict, expected[*i], "{suite}, row {i}, order {shift}");
             }
         }
