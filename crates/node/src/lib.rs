@@ -20,6 +20,7 @@ mod api;
 mod ceremony;
 mod codec;
 pub mod config;
+mod ecdsa;
 pub mod engine;
 mod error;
 pub mod folder;
@@ -31,6 +32,7 @@ mod shares;
 mod transport;
 mod wire;
 
+pub use ecdsa::Ecdsa;
 pub use error::Error;
 pub use identity::Identity;
 pub use node::Node;

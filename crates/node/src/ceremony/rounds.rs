@@ -71,6 +71,14 @@ struct Room {
 
 type Batch = Vec<(PartyId, Vec<u8>)>;
 
+/// What ends the waiting for messages.
+enum Interrupt {
+    /// Another participant gave up.
+    GaveUp(PeerId, Fail),
+    /// This node stops.
+    Stopping,
+}
+
 impl Room {
     fn new(
         shared: Arc<Shared>,
@@ -152,7 +160,9 @@ impl Room {
             }
             let batch = match timeout_at(until, self.next_batch()).await {
                 Ok(Ok(batch)) => batch,
-                Ok(Err(fault)) => return Err(fault),
+                Ok(Err(interrupt)) => {
+                    return Err(self.interrupted(interrupt, round, &session.waiting_for()));
+                }
                 Err(_) => return Err(self.timed_out(round, &session.waiting_for()).await),
             };
             let step = move |_: &Shared| {
@@ -199,7 +209,7 @@ impl Room {
     /// Waits for protocol messages and takes all that are there.
     ///
     /// Cancel safe: messages are taken from the queue and handed over without waiting between.
-    async fn next_batch(&mut self) -> Result<Batch, Fault> {
+    async fn next_batch(&mut self) -> Result<Batch, Interrupt> {
         loop {
             let mut batch = Vec::new();
             while let Some(envelope) = self.early.pop_front().or_else(|| self.mailbox.take()) {
@@ -209,12 +219,12 @@ impl Room {
                 return Ok(batch);
             }
             let next = self.mailbox.next().await;
-            self.early.push_back(next.ok_or_else(|| Fault::own("the node is stopping"))?);
+            self.early.push_back(next.ok_or(Interrupt::Stopping)?);
         }
     }
 
     /// Puts a message where it belongs.
-    fn sort(&mut self, envelope: Envelope, batch: &mut Batch) -> Result<(), Fault> {
+    fn sort(&mut self, envelope: Envelope, batch: &mut Batch) -> Result<(), Interrupt> {
         let Some(party) = self.agreement.party(&envelope.from) else { return Ok(()) };
         match &envelope.body {
             Body::Protocol(bytes) => {
@@ -225,9 +235,8 @@ impl Room {
                 self.confirmations.insert(envelope.from, (*hash).into());
             }
             Body::Fail(fail) => {
-                let fault = self.given_up(envelope.from, fail);
                 self.failures.push((envelope.from, fail.clone()));
-                return Err(fault);
+                return Err(Interrupt::GaveUp(envelope.from, fail.clone()));
             }
             Body::Propose(_) | Body::Join(_) | Body::Start(_) => {}
         }
@@ -301,8 +310,13 @@ impl Room {
                 let fault = "did not confirm that it has stored its share";
                 return Err(self.all_of(&missing, LAST_ROUND, |_| (fault.into(), Basis::Absence)));
             };
-            let envelope = next.ok_or_else(|| Fault::own("the node is stopping"))?;
-            self.sort(envelope, &mut Vec::new())?;
+            let sorted = match next {
+                Some(envelope) => self.sort(envelope, &mut Vec::new()),
+                None => Err(Interrupt::Stopping),
+            };
+            let waiting: Vec<_> =
+                missing.iter().filter_map(|id| self.agreement.party(id)).collect();
+            sorted.map_err(|interrupt| self.interrupted(interrupt, LAST_ROUND, &waiting))?;
         }
     }
 
@@ -370,32 +384,52 @@ impl Room {
     ///
     /// Who waits for a node that itself waits for another learns it here.
     async fn timed_out(&mut self, round: u8, waiting: &[PartyId]) -> Fault {
-        let missing: Vec<_> = waiting.iter().filter_map(|p| self.agreement.peer(*p)).collect();
-        let refused = self.refused.clone();
-        let mut fault = self.all_of(&missing, round, |party| match refused.get(&party) {
-            Some(error) => (format!("sent no acceptable message ({error})"), Basis::Accusation),
-            None => ("sent no message in time".to_owned(), Basis::Absence),
-        });
+        let mut fault = self.missing(round, waiting);
         self.tell_fault(&fault);
         let until = Instant::now() + LAST_WORDS.min(self.shared.config.timeouts.round() / 4);
-        let others = self.agreement.roster.len() - 1;
-        while self.failures.len() < others - missing.len().min(others) {
+        let silent = self.agreement.roster.len() - 1 - waiting.len();
+        while self.failures.len() < silent {
             let Ok(Some(envelope)) = timeout_at(until, self.mailbox.next()).await else { break };
             let _ = self.sort(envelope, &mut Vec::new());
         }
-        let mut culprits = Vec::new();
-        for peer in &missing {
-            match self.failures.iter().find(|(from, _)| from == peer) {
-                Some((from, fail)) => {
-                    let theirs = self.given_up(*from, fail);
-                    culprits.extend(theirs.culprits);
+        let excused = |peer: &PeerId| {
+            let words = self.failures.iter().find(|(from, _)| from == peer);
+            words.filter(|(_, fail)| excuses(fail, round)).map(|(_, fail)| fail)
+        };
+        let missing = core::mem::take(&mut fault.culprits);
+        for peer in missing {
+            match excused(&peer) {
+                Some(fail) => {
+                    let theirs = self.given_up(peer, fail);
+                    fault.culprits.extend(theirs.culprits);
                     fault.blames.extend(theirs.blames);
                 }
-                None => culprits.push(*peer),
+                None => fault.culprits.push(peer),
             }
         }
-        fault.culprits = culprits;
         fault
+    }
+
+    /// The faults of those of which a message is missing.
+    fn missing(&self, round: u8, waiting: &[PartyId]) -> Fault {
+        let peers: Vec<_> = waiting.iter().filter_map(|p| self.agreement.peer(*p)).collect();
+        self.all_of(&peers, round, |party| match self.refused.get(&party) {
+            Some(error) => (format!("sent no acceptable message ({error})"), Basis::Accusation),
+            None => ("sent no message in time".to_owned(), Basis::Absence),
+        })
+    }
+
+    /// Another participant gave up while this node waited, in `round`, for `waiting`.
+    fn interrupted(&self, interrupt: Interrupt, round: u8, waiting: &[PartyId]) -> Fault {
+        let Interrupt::GaveUp(from, fail) = interrupt else {
+            return Fault::own("the node is stopping");
+        };
+        match self.agreement.party(&from) {
+            Some(party) if waiting.contains(&party) && !excuses(&fail, round) => {
+                self.missing(round, &[party])
+            }
+            _ => self.given_up(from, &fail),
+        }
     }
 
     /// Another participant gave up.
@@ -461,6 +495,12 @@ impl Room {
 
 /// What the rounds of the confirmation and the joins are called in a blame.
 const LAST_ROUND: u8 = u8::MAX;
+
+/// Says whether a node that gave up may be excused for a message that it owes in `round`: it waited
+/// for another in an earlier round. Its own message goes out before it waits in the same round.
+fn excuses(fail: &Fail, round: u8) -> bool {
+    fail.accused.iter().any(|accused| accused.round < round)
+}
 
 /// Gives a session its messages; returns those that it did not accept.
 fn receive<T>(
