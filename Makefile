@@ -37,6 +37,16 @@ bench: tools
 	$(CARGO) build --locked --release -p tetralith
 	target/release/tetralith bench all
 
+# Ours beside the peers, in one run: ratios on the terminal, figures and a plot below bench/results.
+BENCH_SECONDS ?= 1
+HEIGHTS ?= 10
+.PHONY: bench-xmss bench-vdf bench-vrf
+bench-xmss bench-vdf bench-vrf: tools
+	$(CARGO) build --locked --release -p tetralith
+	CARGO='$(CARGO)' sh bench/peers/build $(@:bench-%=%)
+	bench/peers/target/release/tetralith-peers compare $(@:bench-%=%) --results bench/results \
+	  --date $$(date -u +%Y-%m-%d) --seconds $(BENCH_SECONDS) --heights $(HEIGHTS)
+
 # Each fuzz target for FUZZ_SECONDS; needs the nightly toolchain, which is installed if missing.
 FUZZ_SECONDS ?= 60
 fuzz: tools

@@ -4,7 +4,9 @@
 //! noun's file. A failure becomes one line or one JSON object, and the exit code of [`failure::Exit`].
 
 mod bench;
+mod cluster;
 mod context;
+mod demo;
 mod failure;
 mod io;
 mod manual;
@@ -66,8 +68,12 @@ enum Noun {
     /// Signing nodes
     #[command(subcommand)]
     Node(node::Command),
+    /// Some nodes on this machine, for trials
+    Cluster(cluster::Command),
     /// Measure what each job costs on this machine
     Bench(bench::Command),
+    /// Do all four jobs on real input, and write a report
+    Demo(demo::Command),
     /// Print a shell's completion script
     Completions(manual::Completions),
     /// Write the manual pages
@@ -113,7 +119,9 @@ fn run(cli: Cli) -> Outcome {
         Noun::Vrf(command) => vrf::run(context, command),
         Noun::Tss(command) => tss::run(context, command),
         Noun::Node(command) => node::run(context, command),
+        Noun::Cluster(command) => cluster::run(context, &command),
         Noun::Bench(command) => bench::run(context, command),
+        Noun::Demo(command) => demo::run(context, &command),
         Noun::Completions(command) => manual::completions(&command),
         Noun::Man(command) => manual::man(&command),
     }

@@ -50,14 +50,19 @@ impl PassphraseArgs {
 
     /// Opens the secret part of a key file, asking for the passphrase where one is needed.
     pub(crate) fn open(&self, file: &KeyFile) -> Outcome<Zeroizing<Vec<u8>>> {
-        if !file.is_encrypted() {
-            return Ok(file.open(None)?);
+        let passphrase = self.existing(file.is_encrypted())?;
+        Ok(file.open(passphrase.as_ref().map(|text| text.as_bytes()))?)
+    }
+
+    /// The passphrase of an existing key, asked for at a prompt; `None` where none is `needed`.
+    pub(crate) fn existing(&self, needed: bool) -> Outcome<Option<Zeroizing<String>>> {
+        if !needed {
+            return Ok(None);
         }
-        let passphrase = match self.given()? {
+        Ok(Some(match self.given()? {
             Some(given) => given,
             None => prompt("Passphrase: ")?,
-        };
-        Ok(file.open(Some(passphrase.as_bytes()))?)
+        }))
     }
 
     fn given(&self) -> Outcome<Option<Zeroizing<String>>> {

@@ -27,6 +27,60 @@ const THEIRS: RGBColor = RGBColor(140, 140, 140);
 const ROW: u32 = 26;
 const WIDTH: u32 = 860;
 
+/// A line of points over an axis of whole numbers, values on a logarithmic axis.
+pub(crate) struct Line {
+    pub(crate) label: String,
+    pub(crate) points: Vec<(u32, f64)>,
+}
+
+/// Lines with markers; `x` and `y` name the axes.
+///
+/// Returns an SVG element; on a drawing error a paragraph that says so.
+pub(crate) fn lines(title: &str, x: &str, y: &str, lines: &[Line]) -> String {
+    let mut svg = String::new();
+    match draw_lines(&mut svg, title, x, y, lines) {
+        Ok(()) => svg,
+        Err(error) => format!("<p>The plot failed: {}</p>", escape(&error.to_string())),
+    }
+}
+
+fn draw_lines(
+    svg: &mut String,
+    title: &str,
+    x: &str,
+    y: &str,
+    lines: &[Line],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let all = || lines.iter().flat_map(|line| line.points.iter().copied());
+    let (Some(first), Some(last)) = (all().map(|p| p.0).min(), all().map(|p| p.0).max()) else {
+        return Ok(());
+    };
+    let least = all().map(|p| p.1).fold(f64::INFINITY, f64::min) / 2.0;
+    let most = all().map(|p| p.1).fold(0.0, f64::max) * 2.0;
+    let root = SVGBackend::with_string(svg, (WIDTH, 360)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(title, ("sans-serif", 17))
+        .margin(8)
+        .x_label_area_size(40)
+        .y_label_area_size(80)
+        .build_cartesian_2d(first..last + 1, (least..most).log_scale())?;
+    chart.configure_mesh().x_desc(x).y_desc(y).draw()?;
+    let label = ("sans-serif", 13).into_font();
+    for (i, line) in lines.iter().enumerate() {
+        let colour = Palette99::pick(i).to_rgba();
+        chart.draw_series(LineSeries::new(line.points.iter().copied(), colour))?;
+        let dots = line.points.iter().map(|&point| Circle::new(point, 3, colour.filled()));
+        chart.draw_series(dots)?;
+        if let Some(&end) = line.points.last() {
+            chart.draw_series([Text::new(line.label.clone(), end, label.clone())])?;
+        }
+    }
+    root.present()?;
+    drop(chart);
+    Ok(())
+}
+
 /// Horizontal bars over a logarithmic axis of `unit`, ours in green, published figures in grey.
 ///
 /// Returns an SVG element; on a drawing error a paragraph that says so.

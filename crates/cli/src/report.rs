@@ -11,7 +11,8 @@ h1 { line-height: 1.2 } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-variant-numeric: tabular-nums }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top }
 td.n, th.n { text-align: right; white-space: nowrap }
-code, pre { font: 13px/1.45 ui-monospace, monospace } pre { overflow-x: auto; margin: .3rem 0 }
+code, pre { font: 13px/1.45 ui-monospace, monospace } pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0 }
+td span { overflow-wrap: anywhere }
 .ok { color: var(--good); font-weight: 600 } .bad { color: var(--bad); font-weight: 600 }
 .small { font-size: 13px; opacity: .75 } svg { max-width: 100%; height: auto; background: #fff }
 ";

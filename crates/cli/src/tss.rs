@@ -1,13 +1,302 @@
-//! `tetralith tss`.
+//! `tetralith tss`: threshold keys and signatures, by asking a node's API.
 
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::io::{Access, Output};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tetralith_node::folder::Folder;
+use zeroize::Zeroizing;
 
 /// The verbs of `tetralith tss`.
 #[derive(clap::Subcommand, Debug)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    /// Make a key that any T of the nodes can sign with
+    Keygen(Keygen),
+    /// Sign a file's SHA-256 digest, or a digest, with a quorum of nodes
+    Sign(Sign),
+    /// Approve a digest at one node, so that it helps to sign it when another proposes it
+    Approve(Approve),
+    /// List the keys that a node has a share of
+    Keys(OfNode),
+    /// List a node's latest ceremonies
+    Ceremonies(OfNode),
+    /// List whom failed ceremonies blame
+    Blame(OfNode),
+}
+
+/// Which node is asked.
+#[derive(clap::Args, Debug)]
+pub(crate) struct OfNode {
+    /// The folder of the node to ask: it names the API's address and holds its token
+    #[arg(long, value_name = "FOLDER")]
+    node: PathBuf,
+}
+
+/// Makes a key.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Keygen {
+    #[command(flatten)]
+    of: OfNode,
+    /// Number of nodes that a signature needs
+    #[arg(short, long, value_name = "T")]
+    threshold: u8,
+    /// The nodes that get a share, by name [default: the node and all its peers]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    parties: Option<Vec<String>>,
+}
+
+/// What is to be signed.
+#[derive(clap::Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct What {
+    /// The file whose SHA-256 digest is signed; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The digest itself, 32 bytes
+    #[arg(long, value_name = "HEX")]
+    digest: Option<String>,
+}
+
+/// Signs.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Sign {
+    #[command(flatten)]
+    of: OfNode,
+    /// The key's name, as `tss keys` lists it
+    #[arg(short, long, value_name = "KEY")]
+    key: String,
+    #[command(flatten)]
+    what: What,
+    /// The nodes that may sign, by name [default: all that have a share]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    signers: Option<Vec<String>>,
+    /// Write the 65 bytes r, s, recovery number to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the file where it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Approves.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    of: OfNode,
+    /// The key's name
+    #[arg(short, long, value_name = "KEY")]
+    key: String,
+    #[command(flatten)]
+    what: What,
+}
 
 /// Runs one of them.
-pub(crate) fn run(_context: Context, command: Command) -> Outcome {
-    match command {}
+pub(crate) fn run(context: Context, command: Command) -> Outcome {
+    match command {
+        Command::Keygen(command) => keygen(context, &command),
+        Command::Sign(command) => sign(context, &command),
+        Command::Approve(command) => approve(context, &command),
+        Command::Keys(of) => keys(context, &of),
+        Command::Ceremonies(of) => ceremonies(context, &of),
+        Command::Blame(of) => blame(context, &of),
+    }
+}
+
+/// A message longer than this is hashed by its owner and given as a digest.
+const MAX_MESSAGE: u64 = 1 << 30;
+
+impl What {
+    fn digest(&self) -> Outcome<String> {
+        match (&self.digest, &self.file) {
+            (Some(hex), _) => Ok(hex.trim().to_owned()),
+            (None, Some(path)) => {
+                Ok(hex::encode(Sha256::digest(crate::io::read(path, MAX_MESSAGE)?)))
+            }
+            (None, None) => Err(Failure::usage("input.missing", "nothing to sign is given")),
+        }
+    }
+}
+
+fn keygen(context: Context, command: &Keygen) -> Outcome {
+    let client = Client::of_folder(&command.of.node)?;
+    let key = client.keygen(command.threshold, command.parties.as_deref())?;
+    let text = format!("{}\npublic key {}", text(&key["key"]), text(&key["public_key"]));
+    context.answer(text, key)
+}
+
+fn sign(context: Context, command: &Sign) -> Outcome {
+    let output =
+        command.output.as_ref().map(|path| Output { output: path.clone(), force: command.force });
+    output.as_ref().map_or(Ok(()), Output::check)?;
+    let client = Client::of_folder(&command.of.node)?;
+    let mut request = json!({ "key": command.key, "digest": command.what.digest()? });
+    if let Some(signers) = &command.signers {
+        request["signers"] = json!(signers);
+    }
+    let signed = client.post("/v1/sign", &request)?;
+    let signature = text(&signed["signature"]);
+    if let Some(output) = output {
+        output.write(&crate::io::from_hex("the signature", signature)?, Access::Public)?;
+    }
+    context.answer(signature.to_owned(), signed.clone())
+}
+
+fn approve(context: Context, command: &Approve) -> Outcome {
+    let client = Client::of_folder(&command.of.node)?;
+    let request = json!({ "key": command.key, "digest": command.what.digest()? });
+    let approved = client.post("/v1/approvals", &request)?;
+    context.answer(format!("approved {}", text(&approved["digest"])), approved)
+}
+
+fn keys(context: Context, of: &OfNode) -> Outcome {
+    let answer = Client::of_folder(&of.node)?.get("/v1/keys")?;
+    let lines = list(&answer["keys"]).map(|key| {
+        let parties = names(&key["parties"]);
+        let of = list(&key["parties"]).count();
+        let (id, public) = (text(&key["key"]), text(&key["public_key"]));
+        format!("{id}  {}-of-{of}  {public}  {parties}", key["threshold"])
+    });
+    let lines: Vec<String> = lines.collect();
+    context
+        .answer(if lines.is_empty() { "no keys".into() } else { lines.join("\n") }, answer.clone())
+}
+
+fn ceremonies(context: Context, of: &OfNode) -> Outcome {
+    let answer = Client::of_folder(&of.node)?.get("/v1/ceremonies?limit=50")?;
+    let lines = list(&answer["ceremonies"]).map(|ceremony| {
+        let (id, kind) = (text(&ceremony["id"]), text(&ceremony["kind"]));
+        format!("{id}  {kind}  {}  {}", text(&ceremony["state"]), names(&ceremony["participants"]))
+    });
+    let lines: Vec<String> = lines.collect();
+    context.answer(if lines.is_empty() { "none".into() } else { lines.join("\n") }, answer.clone())
+}
+
+fn blame(context: Context, of: &OfNode) -> Outcome {
+    let answer = Client::of_folder(&of.node)?.get("/v1/ceremonies?limit=1000")?;
+    let failed: Vec<&Value> = list(&answer["ceremonies"])
+        .filter(|ceremony| list(&ceremony["blames"]).next().is_some())
+        .collect();
+    let lines = failed.iter().flat_map(|ceremony| {
+        list(&ceremony["blames"]).map(|blame| {
+            let (id, peer) = (text(&ceremony["id"]), text(&blame["peer"]["name"]));
+            format!("{id}  {peer}  {}  {}", text(&blame["fault"]), text(&blame["evidence"]))
+        })
+    });
+    let lines: Vec<String> = lines.collect();
+    let text = if lines.is_empty() { "nobody is blamed".into() } else { lines.join("\n") };
+    context.answer(text, json!({ "ceremonies": failed }))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn names(parties: &Value) -> String {
+    list(parties).map(|party| text(&party["name"])).collect::<Vec<_>>().join(",")
+}
+
+/// A client of one node's API.
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    url: String,
+    token: Zeroizing<String>,
+}
+
+impl Client {
+    /// The client of the node whose folder this is.
+    pub(crate) fn of_folder(folder: &Path) -> Outcome<Self> {
+        let folder = Folder::new(folder);
+        let config = folder.config()?;
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .timeout_connect(Some(Duration::from_secs(5)))
+            .build();
+        Ok(Client {
+            agent: agent.into(),
+            url: format!("http://{}", config.api),
+            token: folder.token()?,
+        })
+    }
+
+    fn get(&self, path: &str) -> Outcome<Value> {
+        self.answer(self.agent.get(format!("{}{path}", self.url)).call())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Outcome<Value> {
+        let bearer = Zeroizing::new(format!("Bearer {}", *self.token));
+        let request = self.agent.post(format!("{}{path}", self.url));
+        self.answer(request.header("Authorization", bearer.as_str()).send_json(body))
+    }
+
+    /// Asks for a new key.
+    pub(crate) fn keygen(&self, threshold: u8, parties: Option<&[String]>) -> Outcome<Value> {
+        let mut request = json!({ "threshold": threshold });
+        if let Some(parties) = parties {
+            request["parties"] = json!(parties);
+        }
+        self.post("/v1/keygen", &request)
+    }
+
+    /// Asks until the node is ready, and `check` in between.
+    pub(crate) fn wait_ready(
+        &self,
+        deadline: Instant,
+        check: &mut dyn FnMut() -> Outcome,
+    ) -> Outcome {
+        loop {
+            match self.get("/readyz") {
+                Ok(_) => return Ok(()),
+                Err(failure) if Instant::now() > deadline => return Err(failure),
+                Err(_) => check()?,
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn answer(
+        &self,
+        answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Outcome<Value> {
+        let unreachable = |error: ureq::Error| {
+            Failure::new(Exit::Environment, "node.unreachable", format!("{}: {error}", self.url))
+                .hint("is the node running? tetralith node run FOLDER")
+        };
+        let mut response = answer.map_err(unreachable)?;
+        let value: Value = response.body_mut().read_json().map_err(unreachable)?;
+        if response.status().is_success() {
+            return Ok(value);
+        }
+        Err(refused(response.status().as_u16(), &value))
+    }
+}
+
+/// What the API refused, as a failure of ours; the API's code is in the message's place for it.
+fn refused(status: u16, value: &Value) -> Failure {
+    let (exit, code) = match status {
+        502 => (Exit::Peers, "ceremony.failed"),
+        503 => (Exit::Peers, "peers.quorum"),
+        400 | 404 => (Exit::Usage, "request.refused"),
+        401 => (Exit::Environment, "api.token"),
+        _ => (Exit::Environment, "node.failed"),
+    };
+    let blamed: Vec<String> = list(&value["ceremony"]["blames"])
+        .map(|blame| format!("{} ({})", text(&blame["peer"]["name"]), text(&blame["fault"])))
+        .collect();
+    let message = match blamed.as_slice() {
+        [] => text(&value["message"]).to_owned(),
+        blamed => format!("{}: {}", text(&value["message"]), blamed.join(", ")),
+    };
+    let failure = Failure::new(exit, code, message);
+    match value["hint"].as_str() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }

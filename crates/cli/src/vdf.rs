@@ -1,13 +1,163 @@
-//! `tetralith vdf`.
+//! `tetralith vdf`: evaluate a delay, prove it, verify it, seal and open files.
+
+mod bench;
+mod eval;
+mod proof;
+mod seal;
+
+pub(crate) use bench::any_modulus;
 
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::io;
+use clap::Args;
+use std::path::Path;
+use tetralith_vdf::{Count, Error, Modulus, Residue, parse_hex};
 
 /// The verbs of `tetralith vdf`.
 #[derive(clap::Subcommand, Debug)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    /// Compute x^(2^T) mod N and print it in hex, as wide as N
+    Eval(eval::Eval),
+    /// Compute x^(2^T) mod N and write a proof of it
+    Prove(proof::Prove),
+    /// Verify a proof
+    Verify(proof::Verify),
+    /// Encrypt a file so that it takes T squarings to open
+    Seal(seal::Seal),
+    /// Open a sealed file, however long that takes
+    Open(seal::Open),
+    /// Make a modulus, forget its factors, and print it in hex
+    Modulus(seal::NewModulus),
+    /// Report how fast this machine squares, and what it lacks to be faster
+    Bench(bench::Bench),
+}
 
 /// Runs one of them.
-pub(crate) fn run(_context: Context, command: Command) -> Outcome {
-    match command {}
+pub(crate) fn run(context: Context, command: Command) -> Outcome {
+    match command {
+        Command::Eval(command) => eval::run(context, &command),
+        Command::Prove(command) => proof::prove(context, &command),
+        Command::Verify(command) => proof::verify(context, &command),
+        Command::Seal(command) => seal::seal(context, &command),
+        Command::Open(command) => seal::open(context, &command),
+        Command::Modulus(command) => seal::modulus(context, &command),
+        Command::Bench(command) => bench::run(context, &command),
+    }
+}
+
+/// What is computed: the modulus, the input, and how often it is squared.
+#[derive(Args, Debug)]
+struct Job {
+    /// The modulus: rsa2048, lcs35, hex digits, or @FILE with one of these
+    #[arg(short = 'N', long, default_value = "rsa2048", value_name = "MODULUS")]
+    modulus: String,
+    #[command(flatten)]
+    count: Squarings,
+    /// The input in hex, or @FILE with hex
+    #[arg(value_name = "XHEX")]
+    x: String,
+}
+
+/// The number of squarings, in one of two ways.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct Squarings {
+    /// Square 2^LOG2 times
+    #[arg(short = 't', long, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
+    log2: Option<u8>,
+    /// Square T times
+    #[arg(short = 'T', long, value_name = "T")]
+    iterations: Option<u64>,
+}
+
+impl Squarings {
+    /// T, which clap has made sure is given.
+    fn value(&self) -> u64 {
+        self.iterations.unwrap_or_else(|| 1 << self.log2.unwrap_or_default())
+    }
+}
+
+impl Job {
+    /// Reads the modulus and the input; an input that is not below N is reduced, and that is said.
+    fn read(&self, context: Context) -> Outcome<(Modulus, Residue)> {
+        let modulus = read_modulus(&self.modulus)?;
+        let x = read_number(context, &modulus, &self.x, "x")?;
+        Ok((modulus, x))
+    }
+}
+
+/// A preset's name, hex digits, or a file with one of them.
+fn read_modulus(text: &str) -> Outcome<Modulus> {
+    Ok(Modulus::parse(from_file(text)?.trim())?)
+}
+
+/// A number modulo N in hex, or a file with hex.
+fn read_number(
+    context: Context,
+    modulus: &Modulus,
+    text: &str,
+    what: &'static str,
+) -> Outcome<Residue> {
+    let (number, reduced) = modulus.reduce(&parse_hex(&from_file(text)?, what)?);
+    if reduced {
+        let message = format!("{what} is not below the modulus: it was reduced");
+        let fields = serde_json::json!({ what: number.to_string() });
+        context.event("vdf.reduced", message, fields);
+    }
+    Ok(number)
+}
+
+/// The text, or for `@FILE` the file's.
+fn from_file(text: &str) -> Outcome<String> {
+    match text.strip_prefix('@') {
+        Some(path) => io::read_text(Path::new(path), MAX_HEX),
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// The longest file of hex that is read.
+const MAX_HEX: u64 = 1 << 16;
+
+/// The preset's name, or the size of another modulus.
+fn name(modulus: &Modulus) -> String {
+    match modulus {
+        m if *m == Modulus::rsa2048() => "rsa2048".into(),
+        m if *m == Modulus::lcs35() => "lcs35".into(),
+        m => format!("a modulus of {} bits", m.bits()),
+    }
+}
+
+/// `2^20 squarings`, `1 squaring`.
+fn squarings(count: u64) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} squaring{plural}", Count(count))
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (exit, code) = match &error {
+            Error::Invalid | Error::Sealed | Error::NotResidue { .. } => {
+                (Exit::Verification, "verification.failed")
+            }
+            Error::OtherModulus
+            | Error::OtherInput
+            | Error::OtherOutput
+            | Error::OtherIterations { .. } => (Exit::Verification, "verification.other_statement"),
+            Error::CheckpointOther(_) => (Exit::State, "state.checkpoint"),
+            Error::CheckpointDamaged(_) => (Exit::Environment, "checkpoint.damaged"),
+            Error::Faulty(_) => (Exit::Environment, "machine.faulty"),
+            Error::Cancelled => (Exit::Environment, "interrupted"),
+            Error::Io(_) => (Exit::Environment, "io.file"),
+            Error::Hex { .. } => (Exit::Usage, "input.hex"),
+            Error::ModulusZero
+            | Error::ModulusOne
+            | Error::ModulusEven
+            | Error::ModulusSize { .. }
+            | Error::ModulusPrime
+            | Error::ModulusPower { .. } => (Exit::Usage, "input.modulus"),
+            _ => (Exit::Usage, "input.malformed"),
+        };
+        Failure::new(exit, code, error)
+    }
 }

@@ -14,8 +14,10 @@ fn the_examples_in_the_documentation_run() {
     cases.env("TETRALITH_PASSPHRASE", "correct horse battery staple");
     for page in pages.filter(|page| page.extension().is_some_and(|kind| kind == "md")) {
         let own = folder.path().join(page.file_stem().expect("a name"));
-        fs::create_dir(&own).expect("a folder for the page");
-        fs::write(own.join("README.md"), "A file to work on.\n").expect("a file to work on");
+        // trycmd runs a page's commands in a copy of the folder that is called as the page, `.in`.
+        let work = own.join("page.in");
+        fs::create_dir_all(&work).expect("a folder for the page");
+        fs::write(work.join("README.md"), "A file to work on.\n").expect("a file to work on");
         let copy = own.join("page.md");
         fs::copy(&page, &copy).expect("a copy of the page");
         cases.case(copy.to_str().expect("a path in UTF-8"));

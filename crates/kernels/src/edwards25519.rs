@@ -13,7 +13,12 @@
 mod elligator2;
 mod scalar_mul;
 
-pub use elligator2::{Sign, map_to_curve_elligator2};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use elligator2::SQRT_MINUS_A_2;
+pub use elligator2::{PendingMap, Sign, map_to_curve_elligator2};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use scalar_mul::non_adjacent_form;
+pub(crate) use scalar_mul::radix_16;
 pub use scalar_mul::{FixedPoint, base};
 
 use crate::field25519::Fe;
@@ -67,6 +72,56 @@ pub enum NegativeZero {
     Accept,
 }
 
+/// A point being decoded, that lacks its square root, so that several roots can be taken at once.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingPoint {
+    y: Fe,
+    sign: Choice,
+}
+
+impl PendingPoint {
+    /// Begins to decode a point.
+    ///
+    /// # Errors
+    /// The y coordinate is not below p.
+    pub fn new(bytes: &[u8; 32]) -> Result<PendingPoint, DecodeError> {
+        let mut masked = *bytes;
+        masked[31] &= 0x7f;
+        let y = Fe::from_bytes(bytes);
+        if y.to_bytes() != masked {
+            return Err(DecodeError::NonCanonical);
+        }
+        Ok(PendingPoint { y, sign: Choice::from(bytes[31] >> 7) })
+    }
+
+    /// u and v, of whose ratio [`PendingPoint::finish`] takes the root.
+    #[must_use]
+    pub fn ratio(&self) -> (Fe, Fe) {
+        let y2 = self.y.square();
+        (y2.sub(&Fe::ONE), y2.mul(&Fe::D).add(&Fe::ONE))
+    }
+
+    /// Ends decoding with what [`Fe::sqrt_ratio`] gives.
+    ///
+    /// # Errors
+    /// The point is not on the curve, or its x is zero and has a sign.
+    pub fn finish(
+        &self,
+        (on_curve, root): (Choice, Fe),
+        negative_zero: NegativeZero,
+    ) -> Result<Point, DecodeError> {
+        if !bool::from(on_curve) {
+            return Err(DecodeError::NotOnCurve);
+        }
+        let (mut x, y) = (root, self.y);
+        if negative_zero == NegativeZero::Refuse && bool::from(x.is_zero() & self.sign) {
+            return Err(DecodeError::NegativeZero);
+        }
+        x.conditional_negate(self.sign);
+        Ok(Point { x, y, z: Fe::ONE, t: x.mul(&y) })
+    }
+}
+
 impl Point {
     /// The neutral element (0, 1).
     pub const IDENTITY: Point = Point { x: Fe::ZERO, y: Fe::ONE, z: Fe::ONE, t: Fe::ZERO };
@@ -81,23 +136,9 @@ impl Point {
     ///
     /// RFC 8032 §5.1.3
     pub fn decode(bytes: &[u8; 32], negative_zero: NegativeZero) -> Result<Point, DecodeError> {
-        let mut masked = *bytes;
-        masked[31] &= 0x7f;
-        let y = Fe::from_bytes(bytes);
-        if y.to_bytes() != masked {
-            return Err(DecodeError::NonCanonical);
-        }
-        let y2 = y.square();
-        let (on_curve, mut x) = Fe::sqrt_ratio(&y2.sub(&Fe::ONE), &y2.mul(&Fe::D).add(&Fe::ONE));
-        if !bool::from(on_curve) {
-            return Err(DecodeError::NotOnCurve);
-        }
-        let sign = Choice::from(bytes[31] >> 7);
-        if negative_zero == NegativeZero::Refuse && bool::from(x.is_zero() & sign) {
-            return Err(DecodeError::NegativeZero);
-        }
-        x.conditional_negate(sign);
-        Ok(Point { x, y, z: Fe::ONE, t: x.mul(&y) })
+        let pending = PendingPoint::new(bytes)?;
+        let (u, v) = pending.ratio();
+        pending.finish(Fe::sqrt_ratio(&u, &v), negative_zero)
     }
 
     /// Encodes the point: y, with the parity of x in the top bit.
@@ -108,7 +149,7 @@ impl Point {
         self.encode_with(&self.z.invert())
     }
 
-    fn encode_with(&self, z_inverse: &Fe) -> [u8; 32] {
+    pub(crate) fn encode_with(&self, z_inverse: &Fe) -> [u8; 32] {
         let mut bytes = self.y.mul(z_inverse).to_bytes();
         bytes[31] |= self.x.mul(z_inverse).is_negative().unwrap_u8() << 7;
         bytes
@@ -305,4 +346,4 @@ impl Zeroize for Point {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

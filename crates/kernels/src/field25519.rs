@@ -210,9 +210,19 @@ impl Fe {
     /// RFC 8032 §5.1.3, step 3
     #[must_use]
     pub fn sqrt_ratio(u: &Fe, v: &Fe) -> (Choice, Fe) {
+        Fe::root_from_power(u, v, &Fe::root_base(u, v).pow_p58())
+    }
+
+    /// u v^7, whose power is the costly part of a root of u/v.
+    pub(crate) fn root_base(u: &Fe, v: &Fe) -> Fe {
         let v3 = v.square().mul(v);
-        let v7 = v3.square().mul(v);
-        let mut r = u.mul(&v3).mul(&u.mul(&v7).pow_p58());
+        u.mul(&v3.square().mul(v))
+    }
+
+    /// As [`Fe::sqrt_ratio`], from (u v^7)^((p-5)/8).
+    pub(crate) fn root_from_power(u: &Fe, v: &Fe, power: &Fe) -> (Choice, Fe) {
+        let v3 = v.square().mul(v);
+        let mut r = u.mul(&v3).mul(power);
         let check = v.mul(&r.square());
         let minus_u = u.neg();
         let correct = check.ct_eq(u);
@@ -317,7 +327,7 @@ impl Zeroize for Fe {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Small, large and non-canonical encodings, and a pseudo-random run.

@@ -8,4 +8,22 @@
 pub mod bitmatrix;
 pub mod cpu;
 pub mod edwards25519;
+pub mod edwards25519x2;
+pub mod edwards25519x4;
+#[cfg(target_arch = "x86_64")]
+pub mod edwards25519x8;
 pub mod field25519;
+#[cfg(target_arch = "x86_64")]
+mod field25519x8;
+pub mod keccak;
+pub mod lanes8;
+pub mod mont;
+#[cfg(target_arch = "x86_64")]
+pub mod secp256k1x8;
+pub mod sha256;
+#[cfg(target_arch = "x86_64")]
+pub mod sha256x16;
+pub mod sha512;
+#[cfg(target_arch = "x86_64")]
+pub mod sha512x8;
+pub mod weierstrass;

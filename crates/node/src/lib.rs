@@ -36,3 +36,5 @@ pub use ecdsa::Ecdsa;
 pub use error::Error;
 pub use identity::Identity;
 pub use node::Node;
+#[doc(hidden)]
+pub use wire::decodes;

@@ -275,6 +275,13 @@ impl Envelope {
     }
 }
 
+/// Feeds any bytes to the decoders that a peer reaches: the envelope's, and the body's behind its
+/// signature. Says whether one of them accepts. For fuzzing.
+#[must_use]
+pub fn decodes(bytes: &[u8]) -> bool {
+    Envelope::open(bytes).is_ok() | from_bytes::<Body>(bytes).is_ok()
+}
+
 /// What a sender signs.
 fn statement(
     ceremony: CeremonyId,

@@ -118,29 +118,29 @@ impl PublicKeyPackage {
     /// # Errors
     /// [`Error::Decode`] if the bytes are not exactly such an encoding.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut reader = header(bytes, PUBLIC_MAGIC).map_err(Error::Decode)?;
-        let (package, used) = Self::read(&mut reader, bytes.len()).map_err(Error::Decode)?;
-        let expected = 5 + used;
-        let ended = reader.finish();
-        ended.map_err(|_| Error::Decode(DecodeError::Length { expected, got: bytes.len() }))?;
-        Ok(package)
+        Self::read_all(bytes).map_err(Error::Decode)
     }
 
-    /// Reads the body; returns its length too.
-    fn read(reader: &mut Reader<'_>, got: usize) -> Result<(Self, usize), DecodeError> {
-        let short = |expected| move |_: Check| DecodeError::Length { expected, got };
-        let [t, n] = reader.array().map_err(short(7))?;
-        let threshold = Threshold::new(t, n).map_err(|_| DecodeError::Parameters)?;
-        let used = 2 + ORIGIN + usize::from(t) * POINT;
-        let origin = reader.array().map_err(short(5 + used))?;
-        let mut points = Vec::with_capacity(usize::from(t));
-        for _ in 0..t {
-            let bytes = reader.slice(POINT).map_err(short(5 + used))?;
-            let point = crate::wire::decode_point(bytes);
-            points.push(point.ok_or(DecodeError::Point("a coefficient"))?);
+    fn read_all(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let got = bytes.len();
+        let mut reader = header(bytes, PUBLIC_MAGIC)?;
+        let threshold = read_threshold(&mut reader, got)?;
+        let expected = 7 + ORIGIN + usize::from(threshold.t()) * POINT;
+        if got != expected {
+            return Err(DecodeError::Length { expected, got });
         }
-        let package = Self::new(threshold, origin, Commitments(points));
-        Ok((package.ok_or(DecodeError::Point("the group key"))?, used))
+        Self::read(&mut reader, threshold)
+    }
+
+    /// Reads the body after the threshold; the length has been checked.
+    fn read(reader: &mut Reader<'_>, threshold: Threshold) -> Result<Self, DecodeError> {
+        let name = "a coefficient";
+        let origin = reader.array().map_err(|_| DecodeError::Point(name))?;
+        let mut points = Vec::with_capacity(usize::from(threshold.t()));
+        for _ in 0..threshold.t() {
+            points.push(reader.point().map_err(|_| DecodeError::Point(name))?);
+        }
+        Self::new(threshold, origin, Commitments(points)).ok_or(DecodeError::Point("the group key"))
     }
 }
 
@@ -233,22 +233,24 @@ impl KeyShare {
         let short = |expected| move |_: Check| DecodeError::Length { expected, got };
         let [me] = reader.array().map_err(short(8))?;
         let me = PartyId::new(me).map_err(|_| DecodeError::Parameters)?;
-        let (public, used) = PublicKeyPackage::read(&mut reader, got)?;
-        if !public.threshold.contains(me) {
+        let threshold = read_threshold(&mut reader, got)?;
+        if !threshold.contains(me) {
             return Err(DecodeError::Parameters);
         }
-        let peers = usize::from(public.threshold.n()) - 1;
-        let expected = 6 + used + SCALAR + peers * PAIR;
+        let peers = usize::from(threshold.n()) - 1;
+        let points = usize::from(threshold.t()) * POINT;
+        let expected = 8 + ORIGIN + points + SCALAR + peers * PAIR;
         if got != expected {
             return Err(DecodeError::Length { expected, got });
         }
+        let public = PublicKeyPackage::read(&mut reader, threshold)?;
         let secret = Zeroizing::new(reader.scalar().map_err(|_| DecodeError::Scalar("the share"))?);
         let point = ProjectivePoint::mul_by_generator(&secret);
         if point != public.commitments.evaluate_vartime(me) {
             return Err(DecodeError::Inconsistent("the share"));
         }
         let mut pairs = Vec::with_capacity(peers);
-        for peer in public.threshold.parties().filter(|&party| party != me) {
+        for peer in threshold.parties().filter(|&party| party != me) {
             pairs.push(read_pair(&mut reader, peer).map_err(short(expected))?);
         }
         reader.finish().map_err(short(expected))?;
@@ -272,6 +274,11 @@ fn header<'a>(bytes: &'a [u8], magic: [u8; 4]) -> Result<Reader<'a>, DecodeError
         [VERSION] => Ok(reader),
         [version] => Err(DecodeError::Version(version)),
     }
+}
+
+fn read_threshold(reader: &mut Reader<'_>, got: usize) -> Result<Threshold, DecodeError> {
+    let [t, n] = reader.array().map_err(|_| DecodeError::Length { expected: 8, got })?;
+    Threshold::new(t, n).map_err(|_| DecodeError::Parameters)
 }
 
 fn read_pair(reader: &mut Reader<'_>, peer: PartyId) -> Result<Pair, Check> {

@@ -72,10 +72,11 @@ pub(crate) enum Step<Output> {
 /// A protocol as steps between rounds.
 pub(crate) trait Rounds: Send {
     type Output: Send;
-    /// The protocol's number in message headers.
-    const PROTOCOL: u8;
     /// Number of rounds.
     const ROUNDS: u8;
+
+    /// The protocol's number in message headers.
+    fn protocol(&self) -> u8;
 
     /// The length of a payload without its echo; `None` if the round has no such message.
     fn payload_len(&self, round: u8, kind: Kind) -> Option<usize>;
@@ -87,6 +88,7 @@ pub(crate) trait Rounds: Send {
 /// A session of the protocol `P`.
 pub(crate) struct Machine<P: Rounds> {
     rounds: Option<P>,
+    protocol: u8,
     me: PartyId,
     parties: Vec<PartyId>,
     context: [u8; 32],
@@ -118,6 +120,7 @@ impl<P: Rounds> Machine<P> {
         let slots = (0..P::ROUNDS).map(|_| parties.iter().map(|_| Slot::default()).collect());
         let slots = slots.collect();
         let mut machine = Self {
+            protocol: rounds.protocol(),
             rounds: Some(rounds),
             me,
             parties,
@@ -131,6 +134,12 @@ impl<P: Rounds> Machine<P> {
         };
         machine.post(letters);
         machine
+    }
+
+    /// The protocol's state, for tests of lying parties.
+    #[cfg(test)]
+    pub(crate) fn rounds_mut(&mut self) -> &mut P {
+        self.rounds.as_mut().expect("the session has not ended")
     }
 
     pub(crate) fn outgoing(&mut self) -> Vec<Outgoing> {
@@ -175,7 +184,7 @@ impl<P: Rounds> Machine<P> {
         if version != VERSION {
             return Err(MessageError::Version(version));
         }
-        if protocol != P::PROTOCOL {
+        if protocol != self.protocol {
             return Err(MessageError::Protocol(protocol));
         }
         if header[9..] != self.context {
@@ -300,7 +309,7 @@ impl<P: Rounds> Machine<P> {
     fn hash(&self, from: PartyId, broadcast: &[u8]) -> [u8; HASH] {
         Oracle::new("broadcast")
             .absorb(&self.context)
-            .absorb(&[P::PROTOCOL, self.round, from.get()])
+            .absorb(&[self.protocol, self.round, from.get()])
             .absorb(broadcast)
             .finish()
     }
@@ -334,7 +343,7 @@ impl<P: Rounds> Machine<P> {
         };
         let mut bytes = Vec::with_capacity(HEADER + payload.len());
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend([VERSION, P::PROTOCOL, self.round, self.me.get(), recipient]);
+        bytes.extend([VERSION, self.protocol, self.round, self.me.get(), recipient]);
         bytes.extend_from_slice(&self.context);
         bytes.extend_from_slice(payload);
         Outgoing { to, bytes }

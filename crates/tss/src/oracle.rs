@@ -7,7 +7,9 @@
 use k256::elliptic_curve::ff::FromUniformBytes;
 use k256::elliptic_curve::ops::Reduce;
 use k256::{FieldBytes, Scalar};
+use sha2::block_api::compress256;
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 /// A hash of a sequence of byte strings in one domain.
 pub(crate) struct Oracle(Sha256);
@@ -40,26 +42,104 @@ impl Oracle {
     }
 }
 
-/// A pseudorandom function with a 32-byte salt, secret or not, for short inputs.
-#[derive(Clone)]
-pub(crate) struct Prf(Sha256);
+/// A pseudorandom function with a 32-byte salt, secret or not, for inputs of up to 55 bytes.
+///
+/// It is SHA-256 of domain, salt and input, computed on the block directly: the buffering of the
+/// general hash costs as much as half a compression.
+pub(crate) struct Prf(Zeroizing<[u32; 8]>);
 
 impl Prf {
     /// Makes the function of the domain `tag` and of `salt`.
     pub(crate) fn new(tag: &'static str, salt: &[u8; 32]) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(domain(tag));
-        hash.update(salt);
-        Self(hash)
+        let mut block = Zeroizing::new([0; 64]);
+        block[..32].copy_from_slice(&domain(tag));
+        block[32..].copy_from_slice(salt);
+        let mut state = Zeroizing::new(IV);
+        compress256(&mut state, core::slice::from_ref(&block));
+        Self(state)
     }
 
-    /// Evaluates it; the inputs of one domain have one length, up to 55 bytes for full speed.
-    pub(crate) fn block(&self, input: &[u8]) -> [u8; 32] {
-        let mut hash = self.0.clone();
-        hash.update(input);
-        hash.finalize().into()
+    /// Evaluates it; the inputs of one domain have one length.
+    pub(crate) fn block<const N: usize>(&self, input: &[u8; N]) -> [u8; 32] {
+        const { assert!(N <= 55, "an input fits one block") };
+        self.hash(input)
+    }
+
+    /// Evaluates it on at most 55 bytes.
+    #[inline]
+    fn hash(&self, input: &[u8]) -> [u8; 32] {
+        let len = input.len();
+        let mut block = Zeroizing::new([0; 64]);
+        block[..len].copy_from_slice(input);
+        block[len] = 0x80;
+        block[56..].copy_from_slice(&(8 * (64 + len as u64)).to_be_bytes());
+        let mut state = *self.0;
+        compress256(&mut state, core::slice::from_ref(&block));
+        let mut out = [0; 32];
+        for (bytes, word) in out.chunks_exact_mut(4).zip(state) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        out
     }
 }
+
+/// Inputs that [`Prf::block_16`] takes together.
+pub(crate) const LANES: usize = 16;
+
+impl Prf {
+    /// Evaluates it on sixteen inputs of 4·W bytes each: word w of input l, big-endian, is
+    /// `inputs[w][l]`. In lanes where the CPU has them.
+    pub(crate) fn block_16<const W: usize>(
+        &self,
+        inputs: &[[u32; LANES]; W],
+    ) -> Zeroizing<[[u8; 32]; LANES]> {
+        const { assert!(4 * W <= 55, "an input fits one block") };
+        let mut out = Zeroizing::new([[0; 32]; LANES]);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(token) = tetralith_kernels::lanes8::Lanes8::detect() {
+            let mut blocks = Zeroizing::new([[0; LANES]; 16]);
+            blocks[..W].copy_from_slice(inputs);
+            blocks[W] = [1 << 31; LANES];
+            blocks[15] = [8 * (64 + 4 * W as u32); LANES];
+            let words = tetralith_kernels::sha256x16::compress_16(token, &self.0, &blocks);
+            let words = Zeroizing::new(words);
+            for (w, row) in words.iter().enumerate() {
+                for (bytes, word) in out.iter_mut().zip(row) {
+                    bytes[4 * w..4 * w + 4].copy_from_slice(&word.to_be_bytes());
+                }
+            }
+            return out;
+        }
+        self.block_16_portable(inputs, &mut out);
+        out
+    }
+
+    fn block_16_portable<const W: usize>(
+        &self,
+        inputs: &[[u32; LANES]; W],
+        out: &mut [[u8; 32]; LANES],
+    ) {
+        for (lane, out) in out.iter_mut().enumerate() {
+            let mut input = Zeroizing::new([[0; 4]; W]);
+            for (bytes, row) in input.iter_mut().zip(inputs) {
+                *bytes = row[lane].to_be_bytes();
+            }
+            *out = self.hash(input.as_flattened());
+        }
+    }
+}
+
+/// SHA-256's initial state (FIPS 180-4 §5.3.3).
+const IV: [u32; 8] = [
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
+    0x5be0_cd19,
+];
 
 /// Reads 32 uniform bytes as a scalar, uniform up to 2⁻¹²⁸, as the group order is that close to 2²⁵⁶.
 pub(crate) fn scalar_of(bytes: [u8; 32]) -> Scalar {
@@ -81,5 +161,26 @@ mod tests {
         assert_ne!(one, Oracle::new("t").absorb(b"abc").finish());
         assert_ne!(one, Oracle::new("u").absorb(b"ab").absorb(b"c").finish());
         assert_ne!(Prf::new("t", &[0; 32]).block(b"x"), Prf::new("t", &[1; 32]).block(b"x"));
+    }
+
+    #[test]
+    fn the_function_is_sha_256() {
+        let salt = [9; 32];
+        let plain = |input: &[u8]| -> [u8; 32] {
+            let hash = Sha256::new_with_prefix(domain("t"));
+            hash.chain_update(salt).chain_update(input).finalize().into()
+        };
+        let prf = Prf::new("t", &salt);
+        assert_eq!(prf.block(&[]), plain(&[]));
+        assert_eq!(prf.block(&[7; 19]), plain(&[7; 19]));
+        assert_eq!(prf.block(&[8; 55]), plain(&[8; 55]));
+
+        let inputs = core::array::from_fn(|w| core::array::from_fn(|l| (w * 977 + l * 31) as u32));
+        let inputs: [[u32; LANES]; 9] = inputs;
+        let mut portable = [[0; 32]; LANES];
+        prf.block_16_portable(&inputs, &mut portable);
+        assert_eq!(*prf.block_16(&inputs), portable);
+        let fifth: Vec<u8> = inputs.iter().flat_map(|row| row[5].to_be_bytes()).collect();
+        assert_eq!(portable[5], plain(&fifth));
     }
 }

@@ -40,11 +40,6 @@ impl Writer {
         self.bytes(&encode_point(point))
     }
 
-    /// Appends a compressed point.
-    pub(crate) fn affine(&mut self, point: &AffinePoint) -> &mut Self {
-        self.bytes(&point.to_bytes())
-    }
-
     /// Ends the payload.
     pub(crate) fn finish(self) -> Zeroizing<Vec<u8>> {
         self.0
@@ -59,6 +54,10 @@ pub(crate) fn encode_point(point: &ProjectivePoint) -> [u8; POINT] {
 /// Decompresses a point other than the identity.
 pub(crate) fn decode_point(bytes: &[u8]) -> Option<ProjectivePoint> {
     let bytes = <[u8; POINT]>::try_from(bytes).ok()?;
+    // SEC 1 has a tag 5 too, for a point without its sign, and k256 reads it.
+    if !matches!(bytes[0], 2 | 3) {
+        return None;
+    }
     let point: Option<AffinePoint> = AffinePoint::from_bytes(&bytes.into()).into();
     point.filter(|point| *point != AffinePoint::IDENTITY).map(ProjectivePoint::from)
 }
@@ -123,9 +122,11 @@ mod tests {
         assert_eq!(decode_point(&good), Some(ProjectivePoint::GENERATOR));
         assert_eq!(decode_point(&[0; POINT]), None, "identity");
         assert_eq!(decode_point(&good[..32]), None, "short");
-        let mut bad = good;
-        bad[0] = 4;
-        assert_eq!(decode_point(&bad), None, "wrong tag");
+        for tag in [0, 1, 4, 5, 6, 7] {
+            let mut bad = good;
+            bad[0] = tag;
+            assert_eq!(decode_point(&bad), None, "tag {tag}");
+        }
         // x = 5 is not the abscissa of a point of secp256k1.
         let mut off = [0; POINT];
         (off[0], off[32]) = (2, 5);

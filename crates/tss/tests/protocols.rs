@@ -1,9 +1,12 @@
 //! Key generation and signing among simulated parties.
 
+#![allow(clippy::unwrap_used)] // helpers outside test functions unwrap as well
+
 use k256::ecdsa::signature::hazmat::PrehashVerifier;
 use tetralith_tss::engine::{PartyId, Session, SessionId, Threshold};
 use tetralith_tss::keygen::Keygen;
 use tetralith_tss::keys::KeyShare;
+use tetralith_tss::refresh::Refresh;
 use tetralith_tss::sign::{Sign, Signature};
 use tetralith_tss::sim::{Network, Outcome, rng};
 
@@ -138,6 +141,37 @@ fn the_name_of_a_session_may_be_repeated_without_harm() {
         Sign::new(session, &shares[0], &[party(1), party(2)], digest, &mut rng(77)).unwrap();
     let other = check(&shares, &digest, Network::new(1).run(sessions));
     assert_ne!(one.r_s()[..32], other.r_s()[..32]);
+}
+
+#[test]
+fn a_refresh_keeps_the_key_and_replaces_all_shares() {
+    let old = keygen(2, 3, 1);
+    let session = SessionId([8; 32]);
+    let refresh = |share: &KeyShare| {
+        let mut rng = rng(900 + u64::from(share.me().get()));
+        (share.me(), Refresh::new(session, share, &mut rng))
+    };
+    let new = Network::new(1).reordering().run(old.iter().map(refresh).collect()).outputs();
+    for (old, new) in old.iter().zip(&new) {
+        assert_eq!(new.me(), old.me());
+        assert_eq!(old.public().group_key(), new.public().group_key());
+        assert_ne!(old.public().key_id(), new.public().key_id());
+        assert_ne!(old.public().party_key(old.me()), new.public().party_key(old.me()));
+        assert_eq!(KeyShare::from_bytes(&new.to_bytes()).unwrap().public(), new.public());
+    }
+    for signers in [[1, 2], [1, 3], [2, 3]] {
+        sign(&new, &signers, 3);
+        sign(&old, &signers, 4);
+    }
+    // An old and a new share do not go together.
+    let signers = [party(1), party(2)];
+    let start = |share: &KeyShare, seed| {
+        let sign = Sign::new(SessionId([5; 32]), share, &signers, [0; 32], &mut rng(seed));
+        (share.me(), sign.unwrap())
+    };
+    let mixed = Network::new(1).run(vec![start(&old[0], 1), start(&new[1], 2)]);
+    assert_eq!(mixed.refused.len(), 4);
+    assert!(mixed.results.iter().all(|(_, result)| result.is_none()));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::Suite;
 use core::fmt;
 use thiserror::Error;
 
-/// The part of the input that an [`Error`] speaks of.
+/// The part of the input that an [`enum@Error`] speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {

@@ -11,8 +11,11 @@ use crate::sec1::{K256, P256, Sec1};
 use crate::suite::{EdwardsRules, Group, Hash, Map, Sec1Map};
 use blake2::Blake2b512;
 use sha2::{Digest, Sha256, Sha512};
-use tetralith_kernels::edwards25519::{NegativeZero, Point, Sign, map_to_curve_elligator2};
+use subtle::Choice;
+use tetralith_kernels::edwards25519::{NegativeZero, PendingMap, PendingPoint, Point, Sign};
+use tetralith_kernels::edwards25519x2::sqrt_ratios;
 use tetralith_kernels::field25519::Fe;
+use tetralith_kernels::weierstrass::Affine;
 
 /// Hashes an input to the encoding of the point H of a key's suite.
 ///
@@ -58,17 +61,22 @@ impl Digest64 {
 
 /// H for the suites on edwards25519; its cofactor is cleared.
 pub(crate) fn edwards(rules: &EdwardsRules, key: &[u8; 32], alpha: &[u8]) -> Result<Point, Error> {
-    match rules.map {
-        Map::TryAndIncrement => edwards_tai(rules, key, alpha),
-        Map::Elligator2Draft03 => {
-            let r = draft03_uniform(rules, key, alpha);
-            Ok(map_to_curve_elligator2(&Fe::from_bytes(&r), Sign::EvenX))
-        }
-        Map::Elligator2Rfc => {
-            let u = rfc9380_uniform(rules.suite_string, key, alpha);
-            Ok(map_to_curve_elligator2(&reduce_48(&u), Sign::Rfc9380))
-        }
+    if rules.map == Map::TryAndIncrement {
+        return edwards_tai(rules, key, alpha);
     }
+    let map = edwards_map(rules, key, alpha);
+    let [root] = sqrt_ratios(&[map.ratio()]);
+    Ok(map.finish(root))
+}
+
+/// Begins the map of a suite that has one.
+pub(crate) fn edwards_map(rules: &EdwardsRules, key: &[u8; 32], alpha: &[u8]) -> PendingMap {
+    if rules.map == Map::Elligator2Rfc {
+        let u = rfc9380_uniform(rules.suite_string, key, alpha);
+        return PendingMap::new(&reduce_48(&u), Sign::Rfc9380);
+    }
+    let r = draft03_uniform(rules, key, alpha);
+    PendingMap::new(&Fe::from_bytes(&r), Sign::EvenX)
 }
 
 /// Draft 3's field element: 32 bytes of a hash, without the sign bit.
@@ -85,13 +93,19 @@ pub(crate) fn draft03_uniform(rules: &EdwardsRules, key: &[u8; 32], alpha: &[u8]
 ///
 /// RFC 9380 §5.2 and §5.3.1, RFC 9381 §5.4.1.2
 pub(crate) fn rfc9380_uniform(suite_string: u8, key: &[u8; 32], alpha: &[u8]) -> [u8; 48] {
-    let mut tag = *b"ECVRF_edwards25519_XMD:SHA-512_ELL2_NU_\0\x28";
-    tag[39] = suite_string; // the tag of 40 bytes, then its length
+    let tag = rfc9380_tag(suite_string);
     let z_pad = [0; 128];
     let length = [0, 48];
     let b0 = Digest64::of(Hash::Sha512, &[&z_pad, key, alpha, &length, &[0], &tag]);
     let b1 = Digest64::of(Hash::Sha512, &[&b0, &[1], &tag]);
     core::array::from_fn(|i| b1[i])
+}
+
+/// The domain separation tag of 40 bytes, then its length. RFC 9381 §5.5
+pub(crate) fn rfc9380_tag(suite_string: u8) -> [u8; 41] {
+    let mut tag = *b"ECVRF_edwards25519_XMD:SHA-512_ELL2_NU_\0\x28";
+    tag[39] = suite_string;
+    tag
 }
 
 /// 48 big-endian bytes mod p: the low 32 bytes and 2^256 times the high 16, 2^256 being 38.
@@ -112,28 +126,83 @@ pub(crate) fn reduce_48(bytes: &[u8; 48]) -> Fe {
         .add(&Fe::from_bytes(&carry))
 }
 
-/// RFC 9381 §5.4.1.1; draft 3 has no zero byte after the counter.
+/// RFC 9381 §5.4.1.1
 fn edwards_tai(rules: &EdwardsRules, key: &[u8; 32], alpha: &[u8]) -> Result<Point, Error> {
-    let end: &[u8] = if rules.domain_separated { &[0] } else { &[] };
-    for counter in 0..=255 {
-        let parts = [&[rules.suite_string, 1][..], key, alpha, &[counter], end];
-        let hash = Digest64::of(rules.hash, &parts);
-        let candidate = crate::edwards::take_32(&hash, 0);
-        if let Ok(point) = Point::decode(&candidate, NegativeZero::Refuse) {
-            let h = point.mul_by_cofactor();
-            if !bool::from(h.is_identity()) {
-                return Ok(h);
-            }
+    for first in (0..=252).step_by(4) {
+        let candidates = edwards_candidates::<4>(rules, key, alpha, first);
+        let roots = sqrt_ratios(&candidates.map(|candidate| candidate.ratio()));
+        if let Some(point) = first_point(&candidates, roots) {
+            return Ok(point);
         }
     }
     Err(Error::HashToCurve)
 }
 
-/// H for the suites on P-256 and secp256k1.
+/// A string that may encode a point.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate(Option<PendingPoint>);
+
+impl Candidate {
+    /// u and v as [`PendingPoint::ratio`], or any.
+    pub(crate) fn ratio(&self) -> (Fe, Fe) {
+        self.0.map_or((Fe::ONE, Fe::ONE), |pending| pending.ratio())
+    }
+}
+
+/// The strings of N counters from `first` on; draft 3 has no zero byte after the counter.
+pub(crate) fn edwards_candidates<const N: usize>(
+    rules: &EdwardsRules,
+    key: &[u8; 32],
+    alpha: &[u8],
+    first: u8,
+) -> [Candidate; N] {
+    let end: &[u8] = if rules.domain_separated { &[0] } else { &[] };
+    core::array::from_fn(|i| {
+        let counter = first + i as u8;
+        let parts = [&[rules.suite_string, 1][..], key, alpha, &[counter], end];
+        let hash = Digest64::of(rules.hash, &parts);
+        Candidate(PendingPoint::new(&crate::edwards::take_32(&hash, 0)).ok())
+    })
+}
+
+/// H from the first string that encodes a point with a part in the prime-order subgroup.
+pub(crate) fn first_point<const N: usize>(
+    candidates: &[Candidate; N],
+    roots: [(Choice, Fe); N],
+) -> Option<Point> {
+    candidates.iter().zip(roots).find_map(|(candidate, root)| {
+        let point = candidate.0?.finish(root, NegativeZero::Refuse).ok()?;
+        let h = point.mul_by_cofactor();
+        (!bool::from(h.is_identity())).then_some(h)
+    })
+}
+
+/// H for the suites on P-256 and secp256k1, for proving.
 pub(crate) fn sec1<C: Sec1>(map: Sec1Map, key: &[u8], alpha: &[u8]) -> Result<C::Point, Error> {
     if map == Sec1Map::Sswu {
         return C::map_sswu(&[key, alpha]);
     }
+    sec1_tai::<C, _>(key, alpha, |candidate| C::decode(candidate))
+}
+
+/// H for verifying.
+pub(crate) fn sec1_public<C: Sec1>(
+    map: Sec1Map,
+    key: &[u8],
+    alpha: &[u8],
+) -> Result<Affine<C::Public>, Error> {
+    if map == Sec1Map::Sswu {
+        return C::public(&C::map_sswu(&[key, alpha])?).ok_or(Error::HashToCurve);
+    }
+    sec1_tai::<C, _>(key, alpha, Affine::decode_vartime)
+}
+
+/// RFC 9381 §5.4.1.1
+fn sec1_tai<C: Sec1, P>(
+    key: &[u8],
+    alpha: &[u8],
+    decode: impl Fn(&[u8; 33]) -> Option<P>,
+) -> Result<P, Error> {
     for counter in 0..=255u8 {
         let mut hasher = Sha256::new();
         hasher.update([C::TAI_SUITE_STRING, 1]);
@@ -145,7 +214,7 @@ pub(crate) fn sec1<C: Sec1>(map: Sec1Map, key: &[u8], alpha: &[u8]) -> Result<C:
         }
         let mut candidate = [2; 33];
         candidate[1..].copy_from_slice(&hasher.finalize());
-        if let Some(point) = C::decode(&candidate) {
+        if let Some(point) = decode(&candidate) {
             return Ok(point);
         }
     }

@@ -7,6 +7,7 @@ use crate::suite::{Group, Suite};
 use core::fmt;
 use rand_core::CryptoRng;
 use tetralith_kernels::edwards25519::Point;
+use tetralith_kernels::weierstrass::Affine;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// A secret key of a suite, ready to prove.
@@ -38,8 +39,8 @@ pub struct PublicKey {
 #[derive(Clone, Copy)]
 pub(crate) enum KeyPoint {
     Edwards(Point),
-    P256(<P256 as Sec1>::Point),
-    K256(<K256 as Sec1>::Point),
+    P256(Affine<<P256 as Sec1>::Public>),
+    K256(Affine<<K256 as Sec1>::Public>),
 }
 
 pub(crate) fn expect_len(part: Part, bytes: &[u8], expected: usize) -> Result<(), Error> {

@@ -36,7 +36,7 @@ pub mod cardano;
 pub use error::{Error, Part};
 pub use hash_to_curve::encode_to_curve;
 pub use keys::{PublicKey, SecretKey, validate_key};
-pub use many::{Row, verify_many};
+pub use many::{Row, kernel, prove_many, verify_many};
 pub use proof::{Output, Proof};
 pub use suite::Suite;
 pub use verify::{proof_to_hash, verify};

@@ -19,8 +19,8 @@ pub struct Proof {
 #[derive(Clone, Copy)]
 pub(crate) enum Parsed {
     Edwards(edwards::Parsed),
-    P256(sec1::Parsed<<P256 as Sec1>::Point>),
-    K256(sec1::Parsed<<K256 as Sec1>::Point>),
+    P256(sec1::Parsed<<P256 as Sec1>::Public>),
+    K256(sec1::Parsed<<K256 as Sec1>::Public>),
 }
 
 impl Proof {
@@ -37,8 +37,12 @@ impl Proof {
             Group::P256(_) => sec1::decode_proof::<P256>(bytes).map(Parsed::P256),
             Group::Secp256k1 => sec1::decode_proof::<K256>(bytes).map(Parsed::K256),
         }?;
+        Ok(Proof::new(suite, bytes, parsed))
+    }
+
+    pub(crate) fn new(suite: Suite, bytes: &[u8], parsed: Parsed) -> Proof {
         let padded = core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0));
-        Ok(Proof { suite, bytes: padded, parsed })
+        Proof { suite, bytes: padded, parsed }
     }
 
     /// The suite.

@@ -1,8 +1,9 @@
 //! Proving.
 
+use crate::edwards;
 use crate::error::Error;
 use crate::keys::{Secret, SecretKey};
-use crate::proof::{Output, Proof};
+use crate::proof::{Output, Parsed, Proof};
 use crate::sec1::{K256, P256};
 use crate::suite::{Group, Sec1Map};
 
@@ -19,7 +20,10 @@ impl SecretKey {
     pub fn prove(&self, alpha: &[u8]) -> Result<Proof, Error> {
         let bytes = match (&self.secret, self.suite.group()) {
             (Secret::Edwards(secret), Group::Edwards25519(rules)) => {
-                secret.prove(rules, alpha)?.to_bytes(rules.format)
+                let proven = secret.prove(rules, alpha)?;
+                let bytes = proven.to_bytes(rules.format);
+                let parsed = edwards::Parsed { gamma: proven.gamma_point, s: proven.s };
+                return Ok(Proof::new(self.suite, &bytes, Parsed::Edwards(parsed)));
             }
             (Secret::Sec1(secret), Group::P256(map)) => {
                 secret.prove::<P256>(map, alpha)?.proof.to_vec()

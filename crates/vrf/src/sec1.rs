@@ -8,16 +8,19 @@ use crate::hash_to_curve;
 use crate::nonce::rfc6979;
 use crate::suite::Sec1Map;
 use p256::elliptic_curve::group::Group as _;
-use p256::elliptic_curve::ops::{LinearCombination, Reduce};
+use p256::elliptic_curve::ops::Reduce;
 use p256::elliptic_curve::point::DecompressPoint;
 use p256::elliptic_curve::{Field, PrimeField, sec1::ToSec1Point};
 use p256::hash2curve::{ExpandMsgXmd, encode_from_bytes};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use tetralith_kernels::weierstrass::{self, Affine, Prime, commitments_vartime};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A curve of prime order with points in 33 bytes.
+/// A curve of prime order with points in 33 bytes: constant-time points and scalars for proving, and
+/// the points that verifiers compute with.
 pub(crate) trait Sec1 {
+    type Public: Prime;
     type Point: Copy;
     type Scalar: Copy + Zeroize;
     /// The suite string of try-and-increment.
@@ -35,17 +38,13 @@ pub(crate) trait Sec1 {
     fn is_zero(scalar: &Self::Scalar) -> bool;
     /// a + b·c.
     fn mul_add(a: &Self::Scalar, b: &Self::Scalar, c: &Self::Scalar) -> Self::Scalar;
+    #[cfg(test)]
+    fn negate(scalar: &Self::Scalar) -> Self::Scalar;
     fn mul_base(scalar: &Self::Scalar) -> Self::Point;
     fn mul(point: &Self::Point, scalar: &Self::Scalar) -> Self::Point;
-    /// a·G − b·Q and a·P − b·R.
-    fn commitments_vartime(
-        a: &Self::Scalar,
-        b: &Self::Scalar,
-        q: &Self::Point,
-        p: &Self::Point,
-        r: &Self::Point,
-    ) -> [Self::Point; 2];
     fn map_sswu(message: &[&[u8]]) -> Result<Self::Point, Error>;
+    /// The same point for verifiers.
+    fn public(point: &Self::Point) -> Option<Affine<Self::Public>>;
 }
 
 pub(crate) enum P256 {}
@@ -53,6 +52,7 @@ pub(crate) enum K256 {}
 
 macro_rules! sec1 {
     ($name:ident, $curve:ident) => {
+        type Public = weierstrass::$name;
         type Point = $curve::ProjectivePoint;
         type Scalar = $curve::Scalar;
 
@@ -93,6 +93,11 @@ macro_rules! sec1 {
             a + &(b * c)
         }
 
+        #[cfg(test)]
+        fn negate(scalar: &Self::Scalar) -> Self::Scalar {
+            -scalar
+        }
+
         fn mul_base(scalar: &Self::Scalar) -> Self::Point {
             $curve::ProjectivePoint::mul_by_generator(scalar)
         }
@@ -101,19 +106,10 @@ macro_rules! sec1 {
             point * scalar
         }
 
-        fn commitments_vartime(
-            a: &Self::Scalar,
-            b: &Self::Scalar,
-            q: &Self::Point,
-            p: &Self::Point,
-            r: &Self::Point,
-        ) -> [Self::Point; 2] {
-            let minus_b = -b;
-            let g = $curve::ProjectivePoint::GENERATOR;
-            [
-                $curve::ProjectivePoint::lincomb(&[(g, *a), (*q, minus_b)]),
-                $curve::ProjectivePoint::lincomb(&[(*p, *a), (*r, minus_b)]),
-            ]
+        fn public(point: &Self::Point) -> Option<Affine<Self::Public>> {
+            let encoded = point.to_affine().to_sec1_point(false);
+            let (x, y) = (encoded.x()?, encoded.y()?);
+            Affine::from_coordinates_vartime(&(*x).into(), &(*y).into())
         }
     };
 }
@@ -155,8 +151,8 @@ pub(crate) struct Secret {
 
 /// A decoded proof.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parsed<P> {
-    pub(crate) gamma: P,
+pub(crate) struct Parsed<C> {
+    pub(crate) gamma: Affine<C>,
     c: [u8; 16],
     s: [u8; 32],
 }
@@ -211,16 +207,16 @@ impl Secret {
 
 /// RFC 9381 §5.4.5; every point of these curves but the neutral element, which has no encoding in
 /// 33 bytes, generates the group.
-pub(crate) fn decode_point<C: Sec1>(bytes: &[u8], part: Part) -> Result<C::Point, Error> {
+pub(crate) fn decode_point<C: Sec1>(bytes: &[u8], part: Part) -> Result<Affine<C::Public>, Error> {
     let bytes: [u8; 33] = core::array::from_fn(|i| bytes[i]);
     if !matches!(bytes[0], 2 | 3) {
         return Err(Error::PointTag { part, tag: bytes[0] });
     }
-    C::decode(&bytes).ok_or(Error::NotOnCurve(part))
+    Affine::decode_vartime(&bytes).ok_or(Error::NotOnCurve(part))
 }
 
 /// RFC 9381 §5.4.4
-pub(crate) fn decode_proof<C: Sec1>(bytes: &[u8]) -> Result<Parsed<C::Point>, Error> {
+pub(crate) fn decode_proof<C: Sec1>(bytes: &[u8]) -> Result<Parsed<C::Public>, Error> {
     let gamma = decode_point::<C>(bytes, Part::Gamma)?;
     let s = crate::edwards::take_32(bytes, 49);
     if C::scalar(&s).is_none() {
@@ -230,19 +226,20 @@ pub(crate) fn decode_proof<C: Sec1>(bytes: &[u8]) -> Result<Parsed<C::Point>, Er
 }
 
 /// RFC 9381 §5.3
+///
+/// U or V may be the neutral element, whose encoding is one zero byte (SEC 1 §2.3.3).
 pub(crate) fn verify<C: Sec1>(
     map: Sec1Map,
-    key: (&C::Point, &[u8]),
+    key: (&Affine<C::Public>, &[u8]),
     alpha: &[u8],
-    proof: (&Parsed<C::Point>, &[u8]),
+    proof: (&Parsed<C::Public>, &[u8]),
 ) -> Result<(), Error> {
     let (parsed, bytes) = proof;
-    let h_point = hash_to_curve::sec1::<C>(map, key.1, alpha)?;
-    let (s, c) = (C::scalar_reduced(&parsed.s), C::scalar_reduced(&widen(&parsed.c)));
-    let [u, v] = C::commitments_vartime(&s, &c, key.0, &h_point, &parsed.gamma);
-    let (h, u, v) = (C::encode(&h_point), C::encode(&u), C::encode(&v));
-    let same = challenge::<C>(map, key.1, &h, &bytes[..33], &u, &v).ct_eq(&parsed.c);
-    if bool::from(same) { Ok(()) } else { Err(Error::Invalid) }
+    let h = hash_to_curve::sec1_public::<C>(map, key.1, alpha)?;
+    let both = commitments_vartime(&parsed.s, &parsed.c, key.0, &h, &parsed.gamma);
+    let [u, v] = both.map(|point| point.map_or(vec![0], |point| point.encode().to_vec()));
+    let c = challenge::<C>(map, key.1, &h.encode(), &bytes[..33], &u, &v);
+    if bool::from(c.ct_eq(&parsed.c)) { Ok(()) } else { Err(Error::Invalid) }
 }
 
 /// RFC 9381 §5.4.3
@@ -282,4 +279,51 @@ pub(crate) fn proof_to_hash<C: Sec1>(map: Sec1Map, gamma: &[u8]) -> [u8; 32] {
 
 fn widen(c: &[u8; 16]) -> [u8; 32] {
     core::array::from_fn(|i| if i < 16 { 0 } else { c[i - 16] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The verifiers' points against the crates that prove.
+    fn commitments_agree<C: Sec1>() {
+        let order_minus_1 = C::scalar_bytes(&C::mul_add(
+            &C::scalar_reduced(&[0; 32]),
+            &C::scalar_reduced(&[0xff; 32]),
+            &C::scalar_reduced(&[3; 32]),
+        ));
+        let small = |n: u8| core::array::from_fn(|i| if i == 31 { n } else { 0 });
+        let scalars = [[7; 32], [0x5a; 32], order_minus_1, small(1), small(0)];
+        let challenges = [[0xff; 16], [0x80; 16], [0; 16], [1; 16], [0x0f; 16]];
+        for (i, s) in scalars.iter().enumerate() {
+            for (j, c) in challenges.iter().enumerate() {
+                let point = |n: usize| C::mul_base(&C::scalar_reduced(&[n as u8 + 1; 32]));
+                let points = [point(i), point(j + 5), point(i + j + 10)];
+                let [y, h, q] = points.map(|p| C::public(&p).unwrap());
+                let [u, v] = commitments_vartime(s, c, &y, &h, &q);
+                // s·P - c·Q as C::mul_base of the known logarithms.
+                let log = |n: usize| C::scalar_reduced(&[n as u8 + 1; 32]);
+                let (s, c) = (C::scalar_reduced(s), C::scalar_reduced(&widen(c)));
+                let zero = C::scalar_reduced(&[0; 32]);
+                let minus = |x: &C::Scalar| {
+                    let mut one = [0; 32];
+                    one[31] = 1;
+                    C::negate(&C::mul_add(&zero, x, &C::scalar_reduced(&one)))
+                };
+                let u_log = C::mul_add(&s, &minus(&c), &log(i));
+                let sh = C::mul_add(&zero, &s, &log(j + 5));
+                let v_log = C::mul_add(&sh, &minus(&c), &log(i + j + 10));
+                for (got, log) in [(u, u_log), (v, v_log)] {
+                    let expected = (!C::is_zero(&log)).then(|| C::encode(&C::mul_base(&log)));
+                    assert_eq!(got.map(|p| p.encode()), expected, "{i} {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn commitments_agree_with_the_constant_time_crates() {
+        commitments_agree::<P256>();
+        commitments_agree::<K256>();
+    }
 }

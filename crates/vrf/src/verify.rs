@@ -26,7 +26,8 @@ impl PublicKey {
         match (&self.point, &proof.parsed, self.suite().group()) {
             (KeyPoint::Edwards(y), Parsed::Edwards(parsed), Group::Edwards25519(rules)) => {
                 let key = edwards::take_32(key, 0);
-                edwards::verify(rules, (y, &key), alpha, (parsed, bytes))
+                let output = edwards::verify(rules, (y, &key), alpha, (parsed, bytes))?;
+                return Ok(Output::new(self.suite(), &output));
             }
             (KeyPoint::P256(y), Parsed::P256(parsed), Group::P256(map)) => {
                 sec1::verify::<P256>(map, (y, key), alpha, (parsed, bytes))
@@ -52,6 +53,14 @@ pub fn verify(
     alpha: &[u8],
     proof: &[u8],
 ) -> Result<Output, Error> {
+    if let Group::Edwards25519(rules) = suite.group()
+        && public_key.len() == suite.public_key_len()
+        && proof.len() == suite.proof_len()
+        && let Some(verdict) =
+            edwards::verify_encoded(rules, &edwards::take_32(public_key, 0), alpha, proof)
+    {
+        return verdict.map(|output| Output::new(suite, &output));
+    }
     let key = PublicKey::from_bytes(suite, public_key)?;
     let proof = Proof::from_bytes(suite, proof)?;
     key.verify(alpha, &proof)

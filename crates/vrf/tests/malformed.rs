@@ -121,6 +121,24 @@ fn sec1_points_and_scalars_are_checked() {
     }
 }
 
+/// s = c x makes U the neutral element, whatever c is; that is no proof, and no panic.
+#[test]
+fn neutral_commitments_do_not_panic() {
+    for suite in [Suite::P256Tai, Suite::P256Sswu, Suite::Secp256k1Tai] {
+        let mut one = [0; 32];
+        one[31] = 1; // x = 1, so s = c
+        let key = SecretKey::from_bytes(suite, &one).unwrap();
+        for c in [[0; 16], [7; 16]] {
+            let mut proof = key.prove(b"x").unwrap().as_bytes().to_vec();
+            proof[33..49].copy_from_slice(&c);
+            proof[49..65].fill(0);
+            proof[65..].copy_from_slice(&c);
+            let verdict = verify(suite, key.public_key().as_bytes(), b"x", &proof);
+            assert_eq!(verdict, Err(Error::Invalid));
+        }
+    }
+}
+
 /// s + L: the same proof to Algorand, refused by all others.
 #[test]
 fn s_plus_the_order_follows_the_suite() {

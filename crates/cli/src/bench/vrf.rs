@@ -1,9 +1,69 @@
-//! `tetralith bench vrf`.
+//! `tetralith bench vrf`: proofs under distinct keys and inputs, verified from their bytes.
 
-use super::Runner;
+use super::{Case, Runner};
 use crate::failure::Outcome;
+use std::hint::black_box;
+use tetralith_vrf::{Row, SecretKey, Suite, kernel, verify, verify_many};
 
 /// Measures the jobs of vrf.
-pub(crate) fn run(_runner: &mut Runner) -> Outcome {
+pub(crate) fn run(runner: &mut Runner) -> Outcome {
+    for suite in Suite::ALL {
+        one(runner, suite);
+        many(runner, suite, 64, 1);
+        many(runner, suite, 1024, 1);
+        many(runner, suite, 4096, 2);
+    }
     Ok(())
+}
+
+/// Keys, inputs of 32 bytes and proofs, all distinct.
+fn inputs(suite: Suite, n: usize) -> Vec<(Vec<u8>, [u8; 32], Vec<u8>)> {
+    let input = |i: usize| {
+        let mut alpha = [0; 32];
+        alpha[..8].copy_from_slice(&(i as u64).to_be_bytes());
+        let mut seed = alpha;
+        seed[31] = 1;
+        let key = SecretKey::from_bytes(suite, &seed).expect("a small scalar is a secret key");
+        let proof = key.prove(&alpha).expect("every input has a point");
+        (key.public_key().as_bytes().to_vec(), alpha, proof.as_bytes().to_vec())
+    };
+    (0..n).map(input).collect()
+}
+
+fn one(runner: &mut Runner, suite: Suite) {
+    let name = suite.name();
+    if runner.wants("vrf.prove", name) {
+        let key = SecretKey::from_bytes(suite, &[7; 32]).expect("a scalar below the order");
+        runner.measure(Case::new("vrf.prove", name, kernel(suite)), 1, || {
+            black_box(key.prove(black_box(&[5; 32])).is_ok());
+        });
+    }
+    if runner.wants("vrf.verify", name) {
+        let inputs = inputs(suite, 16);
+        let case = Case::new("vrf.verify", name, kernel(suite));
+        runner.measure(case, inputs.len() as u64, || {
+            for (key, alpha, proof) in &inputs {
+                assert!(black_box(verify(suite, key, alpha, proof)).is_ok());
+            }
+        });
+    }
+}
+
+fn many(runner: &mut Runner, suite: Suite, n: usize, threads: usize) {
+    let job = match suite {
+        Suite::Draft13BatchCompat => "vrf.verify_batchcompat",
+        _ => "vrf.verify_many",
+    };
+    if !runner.wants(job, suite.name()) || threads > runner.context.threads {
+        return;
+    }
+    let inputs = inputs(suite, n);
+    let rows: Vec<Row<'_>> =
+        inputs.iter().map(|(public_key, alpha, proof)| Row { public_key, alpha, proof }).collect();
+    let case = Case { n, threads, ..Case::new(job, suite.name(), kernel(suite)) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    runner.measure(case, n as u64, || {
+        let verdicts = pool.install(|| verify_many(suite, &rows));
+        assert!(verdicts.iter().all(Result::is_ok));
+    });
 }

@@ -1,9 +1,155 @@
 //! `tetralith bench xmss`.
+//!
+//! Keys are of fixed seeds, messages of 32 bytes, and the state is kept in memory, so that what is
+//! measured is the processor's work; `xmss.sign` is with the tree in memory, `xmss.sign.online` is
+//! what is left of it when everything was prepared that the message does not decide.
 
-use super::Runner;
-use crate::failure::Outcome;
+use super::{Case, Runner};
+use crate::failure::{Exit, Failure, Outcome};
+use tetralith_xmss::qrl::Descriptor;
+use tetralith_xmss::state::{Holder, Volatile, create};
+use tetralith_xmss::{
+    Derivation, HashFunction, Item, Params, Progress, PublicKey, SecretKey, Signer, kernel_name,
+    verify_many,
+};
+
+/// The sets measured: each hash function, and a hypertree.
+const SETS: [&str; 7] = [
+    "XMSS-SHA2_10_256",
+    "XMSS-SHAKE256_10_256",
+    "XMSS-SHAKE_10_256",
+    "XMSS-SHA2_10_192",
+    "XMSS-SHA2_10_512",
+    "XMSS-SHAKE_10_512",
+    "XMSSMT-SHA2_20/4_256",
+];
+/// Signatures verified together.
+const BATCH: usize = 256;
+const MESSAGE: [u8; 32] = [0x25; 32];
 
 /// Measures the jobs of xmss.
-pub(crate) fn run(_runner: &mut Runner) -> Outcome {
+pub(crate) fn run(runner: &mut Runner) -> Outcome {
+    let threads = runner.context.threads;
+    let failed = |error| Failure::new(Exit::Environment, "threads.start", error);
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(failed)?;
+    for name in SETS {
+        let names =
+            ["xmss.keygen", "xmss.sign", "xmss.verify", "xmss.verify_many", "xmss.sign.online"];
+        if !names.iter().any(|row| runner.wants(row, name)) {
+            continue;
+        }
+        let params = Params::from_name(name)?;
+        let case = |row| Case::new(row, name, kernel_name(params));
+        let many = |row| Case { threads, ..case(row) };
+        let batch = |row| Case { n: BATCH, ..case(row) };
+        let keygen = Case { bytes: Some(params.public_key_bytes() as u64), ..case(names[0]) };
+        one.install(|| runner.try_measure(keygen, 1, || key(params).map(drop)))?;
+        if threads > 1 {
+            runner.try_measure(many(names[0]), 1, || key(params).map(drop))?;
+        }
+        let (public, signatures) =
+            one.install(|| sign(runner, params, case(names[1]), case(names[4])))?;
+        one.install(|| verify(runner, &public, &signatures, case(names[2])))?;
+        let items: Vec<_> = signatures
+            .iter()
+            .map(|signature| Item { public_key: &public, message: &MESSAGE, signature })
+            .collect();
+        let mut verify_all = || match verify_many(&items).into_iter().find(Result::is_err) {
+            Some(Err(error)) => Err(Failure::from(error)),
+            _ => Ok(()),
+        };
+        let ops = BATCH as u64;
+        one.install(|| runner.try_measure(batch(names[3]), ops, &mut verify_all))?;
+        if threads > 1 {
+            let case = Case { threads, ..batch(names[3]) };
+            runner.try_measure(case, ops, &mut verify_all)?;
+        }
+    }
+    one.install(|| heights(runner))
+}
+
+/// The heights of QRL's keys that are quick, for the plot over the height.
+const HEIGHTS: [u8; 5] = [4, 6, 8, 10, 12];
+
+/// Measures QRL's keys over the height of their tree.
+fn heights(runner: &mut Runner) -> Outcome {
+    for height in HEIGHTS {
+        let params = Descriptor::new(HashFunction::Sha2, height)?.params();
+        let name = format!("QRL-SHA2-256_{height}");
+        let case = |row| Case::new(row, &*name, kernel_name(params));
+        if !["xmss.keygen", "xmss.sign", "xmss.verify"].iter().any(|row| runner.wants(row, &name)) {
+            continue;
+        }
+        runner.try_measure(case("xmss.keygen"), 1, || key(params).map(drop))?;
+        let mut signer = open(params)?;
+        let public = signer.public_key();
+        let signatures = [signer.sign(&MESSAGE, 0)?];
+        runner.try_measure(case("xmss.sign"), 1, || {
+            if signer.status().left == 0 {
+                // Opening a used-up key's successor is rare enough not to move the median.
+                signer = open(params)?;
+            }
+            signer.sign(&MESSAGE, 0).map(drop).map_err(Failure::from)
+        })?;
+        verify(runner, &public, &signatures, case("xmss.verify"))?;
+    }
     Ok(())
+}
+
+fn key(params: Params) -> Outcome<SecretKey> {
+    let seeds: Vec<u8> = (0..3 * params.n()).map(|i| i as u8).collect();
+    let progress = Progress::silent();
+    Ok(SecretKey::from_seeds(params, Derivation::PrfKeygen, &seeds, &progress)?)
+}
+
+/// Measures signing, and returns the public key with signatures of the first indices.
+fn sign(
+    runner: &mut Runner,
+    params: Params,
+    whole: Case,
+    online: Case,
+) -> Outcome<(PublicKey, Vec<Vec<u8>>)> {
+    let mut signer = open(params)?;
+    let public = signer.public_key();
+    let mut signatures = Vec::with_capacity(BATCH);
+    for _ in 0..BATCH {
+        signatures.push(signer.sign(&MESSAGE, 0)?);
+    }
+    let bytes = Some(params.signature_bytes() as u64);
+    runner.try_measure(Case { bytes, ..whole }, 1, || {
+        if signer.status().left == 0 {
+            // A thousand calls exhaust a key of height 10 once; the median does not notice.
+            signer = open(params)?;
+        }
+        signer.sign(&MESSAGE, 0)?;
+        Ok(())
+    })?;
+    if runner.wants(online.name, &online.params) {
+        // More than the runner's calls; a key of height 10 has just as many.
+        let mut signer = open(params)?;
+        signer.prepare_ahead(1024)?;
+        runner.try_measure(Case { bytes, ..online }, 1, || {
+            signer.sign(&MESSAGE, 0)?;
+            Ok(())
+        })?;
+    }
+    Ok((public, signatures))
+}
+
+/// A signer at index 0 with its state in memory and its trees computed.
+fn open(params: Params) -> Outcome<Signer<Volatile>> {
+    let key = key(params)?;
+    let mut store = Volatile::new();
+    create(&mut store, &key.public_key(), 0, [0; 16], 0).map_err(tetralith_xmss::Error::from)?;
+    let mut signer = Signer::open(key, store, Holder::new("bench"))?;
+    signer.prepare(&Progress::silent())?;
+    Ok(signer)
+}
+
+fn verify(runner: &mut Runner, public: &PublicKey, signatures: &[Vec<u8>], case: Case) -> Outcome {
+    let mut next = signatures.iter().cycle();
+    runner.try_measure(case, 1, || {
+        let signature = next.next().map_or(&[][..], Vec::as_slice);
+        Ok(public.verify(&MESSAGE, signature)?)
+    })
 }

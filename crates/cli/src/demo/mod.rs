@@ -69,7 +69,10 @@ pub(crate) fn run(context: Context, command: &Command) -> Outcome {
     let mut demo = Demo {
         context,
         program: std::env::current_exe().map_err(environment)?,
-        folder: tempfile::Builder::new().prefix("tetralith-demo-").tempdir().map_err(environment)?,
+        folder: tempfile::Builder::new()
+            .prefix("tetralith-demo-")
+            .tempdir()
+            .map_err(environment)?,
         part: Part::Xmss,
         steps: Vec::new(),
         bench: None,
@@ -124,7 +127,7 @@ impl Demo {
 
     /// Runs a command that must succeed, and returns what it prints.
     fn succeeds(&mut self, says: &str, arguments: &[&str]) -> Outcome<Value> {
-        self.ends(says, arguments, 0, |value| summary(value))
+        self.ends(says, arguments, 0, summary)
     }
 
     /// Runs a command that must fail with this exit code, and returns what it prints.
@@ -134,6 +137,16 @@ impl Demo {
         })
     }
 
+    /// Runs a preparation that must succeed, and is not a step of its own.
+    fn quietly(&mut self, arguments: &[&str]) -> Outcome {
+        let output = self.process(arguments).arg("--json").output().map_err(start_failed)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        self.step("Prepare", &shown(arguments), Err(told), Duration::ZERO)
+    }
+
     fn ends(
         &mut self,
         says: &str,
@@ -141,22 +154,42 @@ impl Demo {
         exit: i32,
         tell: impl Fn(&Value) -> String,
     ) -> Outcome<Value> {
+        let mut values = self.answers(says, arguments, exit, |values| match values {
+            [value] => Ok(tell(value)),
+            _ => Err(format!("{} objects were printed", values.len())),
+        })?;
+        Ok(values.pop().unwrap_or_default())
+    }
+
+    /// Runs a command that answers with an object a line and ends with this exit code.
+    fn lines(&mut self, says: &str, arguments: &[&str], exit: Exit) -> Outcome<Vec<Value>> {
+        self.answers(says, arguments, exit as i32, |values| Ok(format!("{} lines", values.len())))
+    }
+
+    fn answers(
+        &mut self,
+        says: &str,
+        arguments: &[&str],
+        exit: i32,
+        tell: impl Fn(&[Value]) -> Result<String, String>,
+    ) -> Outcome<Vec<Value>> {
         let start = Instant::now();
         let mut process = self.process(arguments);
         process.arg("--json").stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let output = process
-            .output()
-            .map_err(|error| Failure::new(Exit::Environment, "demo.start", error))?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let value: Value = serde_json::from_str(text.trim()).unwrap_or(Value::Null);
-        let result = if output.status.code() == Some(exit) && value.is_object() {
-            Ok(tell(&value))
+        let output = process.output().map_err(start_failed)?;
+        let took = start.elapsed();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+        let values = lines.unwrap_or_default();
+        let result = if output.status.code() == Some(exit) && !values.is_empty() {
+            tell(&values)
         } else {
-            let message = value["message"].as_str().unwrap_or(text.trim());
+            let message = values.first().and_then(|value| value["message"].as_str());
+            let message = message.unwrap_or(text.trim());
             Err(format!("{} where {exit} was expected: {message}", output.status))
         };
-        self.step(says, &shown(arguments), result, start.elapsed())?;
-        Ok(value)
+        self.step(says, &shown(arguments), result, took)?;
+        Ok(values)
     }
 
     /// Records a step that is not a command of ours, such as a check with someone else's code.
@@ -190,7 +223,7 @@ impl Demo {
 
     /// Measures every job briefly, for the report's plots.
     fn measure(&mut self) -> Outcome {
-        let arguments = ["bench", "all", "--seconds", "0.3"];
+        let arguments = ["bench", "all", "--seconds", "0.1"];
         let value = self.ends("Measure every job on this machine", &arguments, 0, |value| {
             let rows = value["results"].as_array().map_or(0, Vec::len);
             format!("{rows} rows, in the table below")
@@ -257,6 +290,10 @@ impl Demo {
         }
         html
     }
+}
+
+fn start_failed(error: std::io::Error) -> Failure {
+    Failure::new(Exit::Environment, "demo.start", error)
 }
 
 /// The command as a user would type it, without the paths of the temporary folder.

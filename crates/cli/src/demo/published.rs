@@ -2,7 +2,7 @@
 
 use super::Part;
 use crate::bench::{Results, Row, duration};
-use crate::plot::{Bar, bars};
+use crate::plot::{Bar, Line, bars, lines as lines_plot};
 use crate::report::escape;
 
 /// A figure somebody published: what it compares with here, who and where, and its value in ns.
@@ -38,7 +38,7 @@ const XMSS: [Published; 16] = [
     published("xmss.keygen", "XMSS-SHA2_20_256", CELERON, 820.0 * S),
     published("xmss.sign", "XMSS-SHA2_10_256", RYZEN, 4.94 * MS),
     published("xmss.sign", "XMSS-SHA2_16_256", RYZEN, 5.36 * MS),
-    published("xmss.sign", "XMSS-SHA2_10_256", CELERON, 6.28 * MS),
+    published("xmss.sign", "XMSS-SHA2_10_256", CELERON, 6280.0 * US),
     published("xmss.sign", "XMSS-SHA2_16_256", CELERON, 8.27 * MS),
     published("xmss.verify", "XMSS-SHA2_10_256", RYZEN, 411.0 * US),
     published("xmss.verify", "XMSS-SHA2_16_256", RYZEN, 420.0 * US),
@@ -54,19 +54,31 @@ const VDF: [Published; 3] = [
     published("vdf.square", "2048", "sqr, Cannon Lake, AVX-512 IFMA (771 cycles)", S / 2.86e6),
 ];
 
-const VRF: [Published; 7] = [
+const VRF: [Published; 12] = [
     published("vrf.verify", "draft03-cardano", STUDY, 206.0 * US),
     published("vrf.verify", "draft03-cardano", "the study, variable time", 152.0 * US),
     published("vrf.verify", "draft03-cardano", "the study, and Blake2b", 151.0 * US),
     published("vrf.verify", "draft03-cardano", "the study, and try and increment", 139.0 * US),
+    published("vrf.verify", "draft03-cardano", "the study's Results.csv, verif_opt", 142.0 * US),
+    published("vrf.verify", "draft03-blake2b", "Results.csv, verif_opt_blake", 142.0 * US),
+    published("vrf.verify", "draft03-tai", "Results.csv, verif_try_inc", 135.0 * US),
+    published("vrf.verify", "draft13-batchcompat", "Results.csv, batch_compatible", 124.0 * US),
     published("vrf.verify_many", "draft03-cardano", STUDY, 206.0 * US),
+    published("vrf.verify_many", "draft03-cardano", "the study, batch (its own format)", 75.0 * US),
     published("vrf.verify_batchcompat", "draft13-batchcompat", "the study, batch", 75.0 * US),
-    published("vrf.verify_batchcompat", "draft13-batchcompat", "the study, batch and both", 62.0 * US),
+    published(
+        "vrf.verify_batchcompat",
+        "draft13-batchcompat",
+        "the study, batch and both",
+        62.0 * US,
+    ),
 ];
 
-const TSS: [Published; 2] = [
+const TSS: [Published; 4] = [
     published("tss.keygen", "3-of-4", "go-tss report, 4 nodes, with the network", 12.21 * S),
     published("tss.sign", "3-of-4", "go-tss report, 4 nodes, with the network", 13.95 * S),
+    published("tss.keygen", "7-of-10", "go-tss report's fit, 10 nodes, with the network", 27.5 * S),
+    published("tss.sign", "7-of-10", "go-tss report's fit, 10 nodes, with the network", 7.48 * S),
 ];
 
 /// The published figures of a part beside the rows of this run, as a table and a plot.
@@ -106,7 +118,26 @@ pub(super) fn figures(part: Part, results: &Results) -> String {
     if drawn.is_empty() {
         return String::new();
     }
-    html + "</table>\n" + &bars("time for one, here and as published", "µs", &drawn)
+    let heights = if part == Part::Xmss { over_height(results) } else { String::new() };
+    html + "</table>\n" + &bars("time for one, here and as published", "µs", &drawn) + &heights
+}
+
+/// Times over the tree height, as qrllib's report of 2017 plots them.
+fn over_height(results: &Results) -> String {
+    let points = |name: &str| {
+        let rows = results.results.iter().filter(move |row| row.name == name);
+        let point = |row: &Row| {
+            let height = row.params.strip_prefix("QRL-SHA2-256_")?.parse().ok()?;
+            Some((height, row.ns_median / US))
+        };
+        rows.filter_map(point).collect()
+    };
+    let lines: Vec<Line> = ["xmss.keygen", "xmss.sign", "xmss.verify"]
+        .map(|name| Line { label: name.into(), points: points(name) })
+        .into_iter()
+        .filter(|line| !line.points.is_empty())
+        .collect();
+    lines_plot("QRL's keys over the height of their tree", "height", "µs for one", &lines)
 }
 
 /// The fastest row of this run that does the same job.

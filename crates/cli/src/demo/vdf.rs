@@ -10,8 +10,10 @@ pub(super) fn run(demo: &mut Demo) -> Outcome {
     let (x, y) = known_answer().ok_or_else(|| {
         Failure::new(Exit::Environment, "demo.vectors", "the known answers are malformed")
     })?;
-    let value =
-        demo.succeeds("Square 2^20 times mod RSA-2048", &["vdf", "eval", "-N", "rsa2048", "-t", "20", &x])?;
+    let value = demo.succeeds(
+        "Square 2^20 times mod RSA-2048",
+        &["vdf", "eval", "-N", "rsa2048", "-t", "20", &x],
+    )?;
     let same = value["y"].as_str() == Some(&y);
     let told = "y is the published value".to_owned();
     demo.checks(

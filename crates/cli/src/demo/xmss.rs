@@ -43,7 +43,7 @@ fn kill(demo: &mut Demo, whole: Duration) -> Outcome {
         let mut process = demo.process(&arguments);
         let mut child =
             process.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(failed)?;
-        std::thread::sleep(whole * (round + 1) / KILLS);
+        std::thread::sleep(whole * (KILLS + round) / (2 * KILLS - 4));
         child.kill().map_err(failed)?;
         child.wait().map_err(failed)?;
     }

@@ -23,7 +23,7 @@
 
 use super::Point;
 use crate::field25519::Fe;
-use subtle::ConditionallySelectable;
+use subtle::{Choice, ConditionallySelectable};
 
 /// sqrt(-A-2) = sqrt(-486664), the even root.
 pub(crate) const SQRT_MINUS_A_2: Fe =
@@ -46,51 +46,86 @@ pub enum Sign {
 /// RFC 9380 §6.7.1 (Elligator 2), §6.8.2 (Edwards), §7 (cofactor)
 #[must_use]
 pub fn map_to_curve_elligator2(r: &Fe, sign: Sign) -> Point {
-    let r2 = r.square();
-    let rr2 = r2.add(&r2);
-    let d = rr2.add(&Fe::ONE);
-    let d2 = d.square();
-    let a2 = Fe::A.square();
-    let n = a2.mul(&rr2).sub(&d2).mul(&Fe::A);
-    let r_sqrt_2_i = r.mul(&Fe::ONE.sub(&Fe::SQRT_M1));
-    match sign {
-        Sign::EvenX => by_x(&d, &n, &rr2, &r_sqrt_2_i),
-        Sign::Rfc9380 => by_t(&d, &n, &rr2, &r_sqrt_2_i),
+    let pending = PendingMap::new(r, sign);
+    let (u, v) = pending.ratio();
+    pending.finish(Fe::sqrt_ratio(&u, &v))
+}
+
+/// A point being mapped to, that lacks its square root, so that several roots can be taken at once.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingMap {
+    /// D = 1 + 2 r^2.
+    d: Fe,
+    /// N = -A (A^2 (1 - D) + D^2).
+    n: Fe,
+    /// 2 r^2.
+    rr2: Fe,
+    /// r sqrt(2/i).
+    r_sqrt_2_i: Fe,
+    sign: Sign,
+}
+
+impl PendingMap {
+    /// Begins to map a field element.
+    #[must_use]
+    pub fn new(r: &Fe, sign: Sign) -> PendingMap {
+        let r2 = r.square();
+        let rr2 = r2.add(&r2);
+        let d = rr2.add(&Fe::ONE);
+        let n = Fe::A.square().mul(&rr2).sub(&d.square()).mul(&Fe::A);
+        let r_sqrt_2_i = r.mul(&Fe::ONE.sub(&Fe::SQRT_M1));
+        PendingMap { d, n, rr2, r_sqrt_2_i, sign }
     }
-    .mul_by_cofactor()
-}
 
-/// x1·D or x2·D: the numerator of s over D.
-fn numerator(rr2: &Fe, square: subtle::Choice) -> Fe {
-    let minus_a = Fe::A.neg();
-    Fe::conditional_select(&minus_a.mul(rr2), &minus_a, square)
-}
-
-fn by_t(d: &Fe, n: &Fe, rr2: &Fe, r_sqrt_2_i: &Fe) -> Point {
-    let (square, root) = Fe::sqrt_ratio(n, &d.square().mul(d));
-    let s = numerator(rr2, square);
-    let mut t = Fe::conditional_select(&root.mul(r_sqrt_2_i), &root, square);
-    let flip = t.is_negative() ^ square;
-    t.conditional_negate(flip);
-    let (xn, xd) = (s.mul(&SQRT_MINUS_A_2), d.mul(&t));
-    let (yn, yd) = (s.sub(d), s.add(d));
-    let p = Point { x: xn.mul(&yd), y: yn.mul(&xd), z: xd.mul(&yd), t: xn.mul(&yn) };
-    let exceptional = p.z.is_zero();
-    Point {
-        x: Fe::conditional_select(&p.x, &Fe::ZERO, exceptional),
-        y: Fe::conditional_select(&p.y, &Fe::ONE, exceptional),
-        z: Fe::conditional_select(&p.z, &Fe::ONE, exceptional),
-        t: Fe::conditional_select(&p.t, &Fe::ZERO, exceptional),
+    /// u and v, of whose ratio [`PendingMap::finish`] takes the root.
+    #[must_use]
+    pub fn ratio(&self) -> (Fe, Fe) {
+        match self.sign {
+            Sign::Rfc9380 => (self.n, self.d.square().mul(&self.d)),
+            Sign::EvenX => (Fe::ONE, self.n.mul(&self.d)),
+        }
     }
-}
 
-fn by_x(d: &Fe, n: &Fe, rr2: &Fe, r_sqrt_2_i: &Fe) -> Point {
-    let (square, root) = Fe::sqrt_ratio(&Fe::ONE, &n.mul(d));
-    let s = numerator(rr2, square);
-    let factor = Fe::conditional_select(r_sqrt_2_i, &Fe::ONE, square);
-    let mut x = root.mul(d).mul(&factor).mul(&Fe::A).mul(&SQRT_MINUS_A_2);
-    let odd = x.is_negative();
-    x.conditional_negate(odd);
-    let (yn, yd) = (s.sub(d), s.add(d));
-    Point { x: x.mul(&yd), y: yn, z: yd, t: x.mul(&yn) }
+    /// Ends mapping with what [`Fe::sqrt_ratio`] gives, and clears the cofactor.
+    #[must_use]
+    pub fn finish(&self, (square, root): (Choice, Fe)) -> Point {
+        match self.sign {
+            Sign::Rfc9380 => self.by_t(square, &root),
+            Sign::EvenX => self.by_x(square, &root),
+        }
+        .mul_by_cofactor()
+    }
+
+    /// x1 D or x2 D: the numerator of s over D.
+    fn numerator(&self, square: Choice) -> Fe {
+        let minus_a = Fe::A.neg();
+        Fe::conditional_select(&minus_a.mul(&self.rr2), &minus_a, square)
+    }
+
+    fn by_t(&self, square: Choice, root: &Fe) -> Point {
+        let s = self.numerator(square);
+        let mut t = Fe::conditional_select(&root.mul(&self.r_sqrt_2_i), root, square);
+        let flip = t.is_negative() ^ square;
+        t.conditional_negate(flip);
+        let (xn, xd) = (s.mul(&SQRT_MINUS_A_2), self.d.mul(&t));
+        let (yn, yd) = (s.sub(&self.d), s.add(&self.d));
+        let p = Point { x: xn.mul(&yd), y: yn.mul(&xd), z: xd.mul(&yd), t: xn.mul(&yn) };
+        let exceptional = p.z.is_zero();
+        Point {
+            x: Fe::conditional_select(&p.x, &Fe::ZERO, exceptional),
+            y: Fe::conditional_select(&p.y, &Fe::ONE, exceptional),
+            z: Fe::conditional_select(&p.z, &Fe::ONE, exceptional),
+            t: Fe::conditional_select(&p.t, &Fe::ZERO, exceptional),
+        }
+    }
+
+    fn by_x(&self, square: Choice, root: &Fe) -> Point {
+        let s = self.numerator(square);
+        let factor = Fe::conditional_select(&self.r_sqrt_2_i, &Fe::ONE, square);
+        let mut x = root.mul(&self.d).mul(&factor).mul(&Fe::A).mul(&SQRT_MINUS_A_2);
+        let odd = x.is_negative();
+        x.conditional_negate(odd);
+        let (yn, yd) = (s.sub(&self.d), s.add(&self.d));
+        Point { x: x.mul(&yd), y: yn, z: yd, t: x.mul(&yn) }
+    }
 }

@@ -80,6 +80,7 @@ impl Point {
 /// A point with tables of its multiples.
 #[derive(Debug)]
 pub struct FixedPoint {
+    point: Point,
     /// j·256^i·P at 8 i + j - 1, for i in 0..32 and j in 1..=8.
     comb: Vec<Affine>,
     /// P, 3P, ..., 127P.
@@ -106,7 +107,23 @@ impl FixedPoint {
         for i in 1..64 {
             odd.push(odd[i - 1].add_cached(&twice));
         }
-        FixedPoint { comb: Affine::from_points(&comb), odd: Affine::from_points(&odd) }
+        FixedPoint {
+            point: *point,
+            comb: Affine::from_points(&comb),
+            odd: Affine::from_points(&odd),
+        }
+    }
+
+    /// The point itself.
+    #[must_use]
+    pub fn point(&self) -> &Point {
+        &self.point
+    }
+
+    /// The first table.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn comb(&self) -> &[Affine] {
+        &self.comb
     }
 
     /// The point times a scalar below 2^255.
@@ -180,7 +197,7 @@ fn select<E: Entry>(table: &[E], digit: i8) -> E {
 }
 
 /// Digits d_i in -8..8, the last in -8..=8, with scalar = sum of d_i 16^i.
-fn radix_16(scalar: &[u8; 32]) -> [i8; 64] {
+pub(crate) fn radix_16(scalar: &[u8; 32]) -> [i8; 64] {
     assert!(scalar[31] < 0x80, "scalars are below 2^255");
     let mut digits = [0i8; 64];
     for i in 0..32 {
@@ -209,7 +226,7 @@ fn odd_multiples(p: &Point) -> [Cached; 8] {
 
 /// The non-adjacent form of width `w`: odd digits below 2^(w-1) in magnitude, any two of them at
 /// least w places apart.
-fn non_adjacent_form(scalar: &[u8; 32], w: u32) -> [i8; 256] {
+pub(crate) fn non_adjacent_form(scalar: &[u8; 32], w: u32) -> [i8; 256] {
     assert!(scalar[31] < 0x80, "scalars are below 2^255");
     let words: [u64; 5] = core::array::from_fn(|i| {
         if i == 4 {

@@ -24,7 +24,7 @@ fn on_curve(p: &Point) -> bool {
 }
 
 /// Points of the whole curve, torsion parts and all.
-fn points() -> Vec<Point> {
+pub(crate) fn points() -> Vec<Point> {
     let mut next = stream(1);
     let mut all: Vec<Point> =
         (0..60).filter_map(|_| Point::decode(&next(), NegativeZero::Refuse).ok()).collect();
@@ -103,7 +103,7 @@ fn group_operations_agree_with_dalek() {
 }
 
 /// Integers below 2^255, among them the group's order and its neighbours.
-fn scalars() -> Vec<[u8; 32]> {
+pub(crate) fn scalars() -> Vec<[u8; 32]> {
     let order = (-Scalar::ONE).to_bytes();
     let add = |n: u8| {
         let mut s = order;

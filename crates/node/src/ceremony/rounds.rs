@@ -74,7 +74,7 @@ type Batch = Vec<(PartyId, Vec<u8>)>;
 /// What ends the waiting for messages.
 enum Interrupt {
     /// Another participant gave up.
-    GaveUp(PeerId, Fail),
+    GaveUp(PeerId, Box<Fail>),
     /// This node stops.
     Stopping,
 }
@@ -236,7 +236,7 @@ impl Room {
             }
             Body::Fail(fail) => {
                 self.failures.push((envelope.from, fail.clone()));
-                return Err(Interrupt::GaveUp(envelope.from, fail.clone()));
+                return Err(Interrupt::GaveUp(envelope.from, Box::new(fail.clone())));
             }
             Body::Propose(_) | Body::Join(_) | Body::Start(_) => {}
         }

@@ -16,13 +16,13 @@
 //! Secret: w and the pads of the receiver, r and all pads of the sender. In constant time but for
 //! the rejection of malformed messages.
 
-use k256::elliptic_curve::{BatchNormalize, Field};
-use k256::{AffinePoint, ProjectivePoint, Scalar};
+use k256::elliptic_curve::Field;
+use k256::{ProjectivePoint, Scalar};
 use rand_core::CryptoRng;
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::fixed_base::FixedBase;
+use super::many::{Base, mul_points};
 use crate::engine::Check;
 use crate::oracle::{Oracle, Prf};
 use crate::wire::{POINT, Reader, Writer, decode_point};
@@ -72,21 +72,12 @@ impl Receiver {
         let second = second_base(label, &seed);
 
         let exponents: Vec<Scalar> = (0..COUNT).map(|_| Scalar::random(rng)).collect();
-        let points: Vec<ProjectivePoint> = exponents
-            .iter()
-            .enumerate()
-            .map(|(i, exponent)| {
-                let zero = ProjectivePoint::IDENTITY;
-                let shift = ProjectivePoint::conditional_select(&zero, &second, bit(choices, i));
-                ProjectivePoint::mul_by_generator(exponent) + shift
-            })
-            .collect();
-        let points: Vec<AffinePoint> = ProjectivePoint::batch_normalize(points.as_slice());
+        let points = Base::generator().mul_all(&exponents, Some((&second, choices)));
 
         let mut message = Writer::with_capacity(REQUEST);
         message.bytes(&seed);
         points.iter().for_each(|point| {
-            message.affine(point);
+            message.bytes(point);
         });
         let message = message.finish();
         let request = request_hash(label, &message);
@@ -97,9 +88,8 @@ impl Receiver {
     pub(crate) fn answer(self, reply: &[u8]) -> Result<(Chosen, [u8; ANSWER]), Check> {
         let mut reader = Reader::new(reply);
         let public = reader.slice(POINT)?;
-        let table = FixedBase::new(&decode_point(public).ok_or(Check::Encoding)?);
-        let points: Vec<ProjectivePoint> =
-            self.exponents.iter().map(|exponent| table.mul(exponent)).collect();
+        let base = Base::new(&decode_point(public).ok_or(Check::Encoding)?);
+        let points = base.mul_all(&self.exponents, None);
         let pads = pads(&self.request, public, &points);
 
         let short = Prf::new("base-ot/short", &self.request);
@@ -139,18 +129,14 @@ impl Sender {
         let seed: [u8; PAD] = reader.array()?;
         let secret = Zeroizing::new(Scalar::random(rng));
         let public = crate::wire::encode_point(&ProjectivePoint::mul_by_generator(&secret));
-        let shift = second_base(label, &seed) * *secret;
-
-        let mut first = Vec::with_capacity(COUNT);
-        for _ in 0..COUNT {
-            first.push(reader.point()? * *secret);
-        }
+        let shift = -(second_base(label, &seed) * *secret);
+        let points = reader.slice(COUNT * POINT)?;
         reader.finish()?;
-        let second: Vec<ProjectivePoint> = first.iter().map(|point| point - &shift).collect();
+        let [first, second] = mul_points(points, &secret, &shift).ok_or(Check::Encoding)?;
+
         let request = request_hash(label, request);
         let zeros = pads(&request, &public, &first);
         let ones = pads(&request, &public, &second);
-        first.zeroize();
 
         let short = Prf::new("base-ot/short", &request);
         let mut answer = Oracle::new("base-ot/answer").absorb(&request);
@@ -189,22 +175,16 @@ fn request_hash(label: &[u8; 32], request: &[u8]) -> [u8; 32] {
 }
 
 /// Hashes the shared points to pads.
-fn pads(
-    request: &[u8; 32],
-    public: &[u8],
-    points: &[ProjectivePoint],
-) -> Zeroizing<Vec<[u8; PAD]>> {
+fn pads(request: &[u8; 32], public: &[u8], points: &[[u8; POINT]]) -> Zeroizing<Vec<[u8; PAD]>> {
     let salt = Oracle::new("base-ot/pads").absorb(request).absorb(public).finish();
     let prf = Prf::new("base-ot/pad", &salt);
-    let mut affine: Vec<AffinePoint> = ProjectivePoint::batch_normalize(points);
     let mut pads = Zeroizing::new(Vec::with_capacity(COUNT));
     let mut input = Zeroizing::new([0; 1 + POINT]);
-    for (i, point) in affine.iter().enumerate() {
+    for (i, point) in points.iter().enumerate() {
         input[0] = i as u8;
-        input[1..].copy_from_slice(&k256::elliptic_curve::group::GroupEncoding::to_bytes(point));
-        pads.push(prf.block(&input[..]));
+        input[1..].copy_from_slice(point);
+        pads.push(prf.block(&input));
     }
-    affine.zeroize();
     pads
 }
 

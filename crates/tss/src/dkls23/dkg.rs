@@ -22,6 +22,13 @@ impl Polynomial {
         Self((0..t).map(|_| Scalar::random(rng)).collect())
     }
 
+    /// Draws a polynomial with `t` coefficients whose constant term is zero.
+    pub(crate) fn random_sharing_of_zero(t: u8, rng: &mut impl CryptoRng) -> Self {
+        let mut polynomial = Self::random(t, rng);
+        polynomial.0[0] = Scalar::ZERO;
+        polynomial
+    }
+
     /// The constant term: the dealer's part of the secret key.
     pub(crate) fn constant(&self) -> &Scalar {
         &self.0[0]
@@ -60,8 +67,13 @@ impl Commitments {
 
     /// The encoding: the compressed points in order.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        self.tail_to_bytes(0)
+    }
+
+    /// The encoding without the first `skip` points.
+    pub(crate) fn tail_to_bytes(&self, skip: usize) -> Vec<u8> {
         let mut bytes = Writer::with_capacity(self.0.len() * POINT);
-        self.0.iter().for_each(|point| {
+        self.0.iter().skip(skip).for_each(|point| {
             bytes.point(point);
         });
         bytes.finish().to_vec()

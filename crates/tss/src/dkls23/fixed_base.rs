@@ -36,6 +36,12 @@ impl FixedBase {
         Self { rows }
     }
 
+    /// The multiples, row after row.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn multiples(&self) -> &[AffinePoint] {
+        &self.rows
+    }
+
     /// Multiplies the point by `scalar`.
     pub(crate) fn mul(&self, scalar: &Scalar) -> ProjectivePoint {
         let digits = Zeroizing::new(radix_16(scalar));

@@ -19,7 +19,7 @@ use chacha20::ChaCha20Rng;
 use core::mem;
 use k256::{ProjectivePoint, Scalar};
 use rand_core::{CryptoRng, SeedableRng};
-use zeroize::Zeroizing;
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::base_ot::{self, Chosen};
 use super::commit::{COMMITMENT, blind, commit, open};
@@ -64,17 +64,29 @@ impl Keygen {
             .absorb(&session.0)
             .absorb(&[threshold.t(), threshold.n()])
             .finish();
-        let (rounds, letters) = KeygenRounds::start(context, me, threshold, rng);
+        let (rounds, letters) = KeygenRounds::start(context, me, threshold, None, rng);
         let parties = threshold.parties().collect();
         Ok(Self(Machine::new(rounds, me, parties, context, letters)))
     }
 }
 
+/// The sharing that a refresh replaces.
+#[derive(ZeroizeOnDrop)]
+pub(super) struct Previous {
+    pub(super) secret: Scalar,
+    #[zeroize(skip)]
+    pub(super) commitments: Commitments,
+}
+
 /// The state that all rounds share, and the one of the current round.
-struct KeygenRounds {
+///
+/// With a previous sharing, all deal zero, and the sums are added to what there was: another
+/// polynomial with the same constant term.
+pub(super) struct KeygenRounds {
     context: [u8; 32],
     me: PartyId,
     threshold: Threshold,
+    previous: Option<Previous>,
     rng: ChaCha20Rng,
     state: State,
 }
@@ -90,7 +102,6 @@ enum State {
 /// After round 1 was sent.
 struct Committed {
     polynomial: Polynomial,
-    commitments: Commitments,
     opening: Vec<u8>,
     /// For each peer.
     receivers: Vec<base_ot::Receiver>,
@@ -100,7 +111,6 @@ struct Committed {
 /// After round 2 was sent.
 struct Opened {
     polynomial: Polynomial,
-    commitments: Commitments,
     receivers: Vec<base_ot::Receiver>,
     seeds: Vec<Zeroizing<[u8; SEED]>>,
     senders: Vec<base_ot::Sender>,
@@ -128,15 +138,17 @@ struct Revealed {
 
 impl Rounds for KeygenRounds {
     type Output = KeyShare;
-    const PROTOCOL: u8 = 1;
     const ROUNDS: u8 = 4;
 
+    fn protocol(&self) -> u8 {
+        if self.previous.is_none() { 1 } else { 3 }
+    }
+
     fn payload_len(&self, round: u8, kind: Kind) -> Option<usize> {
-        let polynomial = usize::from(self.threshold.t()) * POINT;
         match (round, kind) {
             (1, Kind::Broadcast) => Some(COMMITMENT),
             (1, Kind::Direct) => Some(base_ot::REQUEST + COMMITMENT),
-            (2, Kind::Broadcast) => Some(polynomial + Proof::LEN + COMMITMENT),
+            (2, Kind::Broadcast) => Some(self.opening_len() + COMMITMENT),
             (2, Kind::Direct) => Some(SCALAR + SEED + base_ot::REPLY),
             (3, Kind::Broadcast) => Some(0),
             (3, Kind::Direct) => Some(base_ot::ANSWER),
@@ -157,21 +169,29 @@ impl Rounds for KeygenRounds {
 }
 
 impl KeygenRounds {
+    /// Bytes of an opened polynomial, with its proof where there is one.
+    fn opening_len(&self) -> usize {
+        let points = usize::from(self.threshold.t()) * POINT;
+        if self.previous.is_none() { points + Proof::LEN } else { points - POINT }
+    }
+
     /// Round 1: deals, commits, and asks for the transfers.
-    fn start(
+    pub(super) fn start(
         context: [u8; 32],
         me: PartyId,
         threshold: Threshold,
+        previous: Option<Previous>,
         mut rng: ChaCha20Rng,
     ) -> (Self, Letters) {
-        let polynomial = Polynomial::random(threshold.t(), &mut rng);
-        let commitments = polynomial.commit();
-        let proof_label = label(&context, "knowledge", me, None);
-        let proof = Proof::new(&proof_label, polynomial.constant(), &commitments.0[0], &mut rng);
-        let mut opening = Writer::with_capacity(0);
-        opening.bytes(&commitments.to_bytes());
-        opening.point(&proof.commitment).scalar(&proof.response);
-        let mut opening = opening.finish().to_vec();
+        let (polynomial, mut opening) = match &previous {
+            None => deal_secret(&context, me, threshold, &mut rng),
+            Some(_) => {
+                let zero = Polynomial::random_sharing_of_zero(threshold.t(), &mut rng);
+                // The constant term's point is the identity, which goes without saying.
+                let opening = zero.commit().tail_to_bytes(1);
+                (zero, opening)
+            }
+        };
         let opener = blind(&mut rng);
         let broadcast = commit(&label(&context, "polynomial", me, None), &opening, &opener);
         opening.extend(opener);
@@ -189,9 +209,8 @@ impl KeygenRounds {
             seeds.push(seed);
             direct.push(letter.finish());
         }
-        let state = Committed { polynomial, commitments, opening, receivers, seeds };
-        let state = State::Committed(state);
-        let rounds = Self { context, me, threshold, rng, state };
+        let state = State::Committed(Committed { polynomial, opening, receivers, seeds });
+        let rounds = Self { context, me, threshold, previous, rng, state };
         (rounds, Letters { broadcast: broadcast.to_vec(), direct })
     }
 
@@ -213,20 +232,25 @@ impl KeygenRounds {
             committed.push((polynomial, commitment));
             direct.push(answer.finish());
         }
-        let Committed { polynomial, commitments, opening, receivers, seeds } = state;
-        let state = Opened { polynomial, commitments, receivers, seeds, senders, committed };
+        let Committed { polynomial, opening, receivers, seeds } = state;
+        let state = Opened { polynomial, receivers, seeds, senders, committed };
         self.state = State::Opened(state);
         Ok(Step::Send(Letters { broadcast: opening, direct }))
     }
 
     /// Round 3: checks what was dealt, adds it up, and answers the transfers' challenges.
     fn combine(&mut self, state: Opened, letters: &[Letter]) -> Result<Step<KeyShare>, Abort> {
-        let Opened { polynomial, mut commitments, receivers, seeds, senders, committed } = state;
+        let Opened { polynomial, receivers, seeds, senders, committed } = state;
         let mut revealed = Vec::with_capacity(letters.len());
         for ((letter, committed), receiver) in letters.iter().zip(&committed).zip(receivers) {
             revealed.push(self.reveal(letter, committed, receiver)?);
         }
         let mut secret = Zeroizing::new(polynomial.evaluate(self.me));
+        let mut commitments = polynomial.commit();
+        if let Some(previous) = &self.previous {
+            *secret += previous.secret;
+            commitments.add(&previous.commitments);
+        }
         for peer in &revealed {
             commitments.add(&peer.commitments);
             *secret += *peer.share;
@@ -269,15 +293,7 @@ impl KeygenRounds {
         let opener = Reader::new(opener).array().map_err(proved)?;
         let commitment_label = label(&self.context, "polynomial", from, None);
         open(&committed.0, &commitment_label, opening, &opener).map_err(proved)?;
-        let mut reader = Reader::new(opening);
-        let mut points = Vec::with_capacity(usize::from(self.threshold.t()));
-        for _ in 0..self.threshold.t() {
-            points.push(reader.point().map_err(proved)?);
-        }
-        let commitment = reader.point().map_err(proved)?;
-        let response = reader.scalar().map_err(proved)?;
-        let proof = Proof { commitment, response };
-        proof.verify(&label(&self.context, "knowledge", from, None), &points[0]).map_err(proved)?;
+        let commitments = self.read_polynomial(from, opening).map_err(proved)?;
 
         let mut reader = Reader::new(&letter.direct);
         let share = Zeroizing::new(reader.scalar().map_err(fault(letter, 2))?);
@@ -286,7 +302,25 @@ impl KeygenRounds {
         open(&committed.1, &seed_label, &[], &seed).map_err(fault(letter, 2))?;
         let reply = reader.slice(base_ot::REPLY).map_err(fault(letter, 2))?;
         let (chosen, answer) = receiver.answer(reply).map_err(fault(letter, 2))?;
-        Ok(Revealed { commitments: Commitments(points), share, seed, chosen, answer })
+        Ok(Revealed { commitments, share, seed, chosen, answer })
+    }
+
+    /// Reads a peer's polynomial in the exponent, and checks the proof of its constant term.
+    fn read_polynomial(&self, from: PartyId, opening: &[u8]) -> Result<Commitments, Check> {
+        let mut reader = Reader::new(opening);
+        let mut points = Vec::with_capacity(usize::from(self.threshold.t()));
+        if self.previous.is_some() {
+            points.push(ProjectivePoint::IDENTITY);
+        }
+        while points.len() < usize::from(self.threshold.t()) {
+            points.push(reader.point()?);
+        }
+        if self.previous.is_none() {
+            let proof = Proof { commitment: reader.point()?, response: reader.scalar()? };
+            proof.verify(&label(&self.context, "knowledge", from, None), &points[0])?;
+        }
+        reader.finish()?;
+        Ok(Commitments(points))
     }
 
     /// Finds the dealer whose share is not on its polynomial.
@@ -313,6 +347,23 @@ impl KeygenRounds {
         self.state = State::Confirmed(KeyShare::new(public, self.me, *secret, done));
         Ok(Step::Send(Letters { broadcast, direct: Vec::new() }))
     }
+}
+
+/// Deals a random secret; returns the polynomial, and what opens it: its points, and the proof of
+/// knowledge of its constant term.
+fn deal_secret(
+    context: &[u8; 32],
+    me: PartyId,
+    threshold: Threshold,
+    rng: &mut ChaCha20Rng,
+) -> (Polynomial, Vec<u8>) {
+    let polynomial = Polynomial::random(threshold.t(), rng);
+    let commitments = polynomial.commit();
+    let label = label(context, "knowledge", me, None);
+    let proof = Proof::new(&label, polynomial.constant(), &commitments.0[0], rng);
+    let mut opening = Writer::with_capacity(commitments.0.len() * POINT + Proof::LEN);
+    opening.bytes(&commitments.to_bytes()).point(&proof.commitment).scalar(&proof.response);
+    (polynomial, opening.finish().to_vec())
 }
 
 /// The end: all parties have the same key.
@@ -343,3 +394,6 @@ fn fault(letter: &Letter, round: u8) -> impl Fn(Check) -> Abort + use<> {
     let from = letter.from;
     move |check| blame(from, round, check, Evidence::Accusation)
 }
+
+#[cfg(test)]
+mod tests;

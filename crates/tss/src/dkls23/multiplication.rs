@@ -21,12 +21,12 @@ use k256::Scalar;
 use k256::elliptic_curve::Field;
 use rand_core::CryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::base_ot::{Chosen, Offered};
 use super::ot_extension::{self, Choices, ReceiverRows};
 use crate::engine::Check;
-use crate::oracle::{Oracle, Prf, scalar_of};
+use crate::oracle::{LANES, Oracle, Prf, scalar_of};
 use crate::wire::{Reader, SCALAR, Writer};
 
 /// Products of one run: Alice's inputs.
@@ -49,7 +49,11 @@ impl Gadget {
     /// Expands the vector from the pair's seed.
     pub(crate) fn new(seed: &[u8; 32]) -> Self {
         let prf = Prf::new("rvole/gadget", seed);
-        Self((0..TRANSFERS as u16).map(|j| scalar_of(prf.block(&j.to_le_bytes()))).collect())
+        let group = |g: usize| {
+            let numbers = array::from_fn(|lane| (LANES * g + lane) as u32);
+            *prf.block_16(&[numbers])
+        };
+        Self((0..TRANSFERS / LANES).flat_map(group).map(scalar_of).collect())
     }
 }
 
@@ -95,23 +99,21 @@ impl Bob {
         let eta = reader.scalar()?;
         reader.finish()?;
 
-        let pads = Prf::new("rvole/pad", &salt);
         let mut mu = MuHash::new(&salt);
         let mut outputs = [Scalar::ZERO; WIDTH];
         let mut sums = Reader::new(sums);
-        for (j, element) in gadget.0.iter().enumerate() {
+        let mut shares = pads(&salt, |j| self.rows.row(j));
+        for ((j, element), share) in gadget.0.iter().enumerate().zip(shares.iter_mut()) {
             let choice = bit(&self.choices, j);
-            let mut share = pad(&pads, j, self.rows.row(j));
-            for component in &mut share {
+            for component in share.iter_mut() {
                 let sum = sums.scalar()?;
                 *component += Scalar::conditional_select(&Scalar::ZERO, &sum, choice);
             }
             let eta = Scalar::conditional_select(&Scalar::ZERO, &eta, choice);
-            mu.absorb(&(combine(&theta, &share) - eta));
-            for (output, component) in outputs.iter_mut().zip(&share) {
+            mu.absorb(&(combine(&theta, share) - eta));
+            for (output, component) in outputs.iter_mut().zip(share.iter()) {
                 *output += element * component;
             }
-            share.zeroize();
         }
         if bool::from(mu.finish().ct_eq(&hash)) { Ok(outputs) } else { Err(Check::Multiplication) }
     }
@@ -133,20 +135,18 @@ pub(crate) fn alice(
     let check = Zeroizing::new(Scalar::random(rng));
     let inputs = Zeroizing::new([inputs[0], inputs[1], *check]);
 
-    let pads = Prf::new("rvole/pad", &salt);
-    let mut zeros = Zeroizing::new(Vec::with_capacity(TRANSFERS));
+    let zeros = pads(&salt, |j| rows.row(j)[0]);
+    let ones = pads(&salt, |j| rows.row(j)[1]);
     let mut outputs = [Scalar::ZERO; WIDTH];
     let mut reply = Writer::with_capacity(SECOND);
     reply.bytes(&nonce);
-    for (j, element) in gadget.0.iter().enumerate() {
-        let [zero, one] = rows.row(j).map(|row| Zeroizing::new(pad(&pads, j, row)));
+    for ((zero, one), element) in zeros.iter().zip(ones.iter()).zip(&gadget.0) {
         for k in 0..PAD {
             reply.scalar(&(zero[k] - one[k] + inputs[k]));
         }
-        for (output, component) in outputs.iter_mut().zip(zero.iter()) {
+        for (output, component) in outputs.iter_mut().zip(zero) {
             *output -= element * component;
         }
-        zeros.push(*zero);
     }
     let mut reply = reply.finish();
     let theta = challenge(&salt, &reply[NONCE..]);
@@ -171,15 +171,29 @@ fn salt(transcript: &[u8; 32], nonce: &[u8; NONCE]) -> [u8; 32] {
     Oracle::new("rvole/salt").absorb(transcript).absorb(nonce).finish()
 }
 
-/// Hashes a row of the extension to a pad.
-fn pad(pads: &Prf, j: usize, row: u128) -> [Scalar; PAD] {
-    let mut input = Zeroizing::new([0; 19]);
-    input[..16].copy_from_slice(&row.to_le_bytes());
-    input[16..18].copy_from_slice(&(j as u16).to_le_bytes());
-    array::from_fn(|k| {
-        input[18] = k as u8;
-        scalar_of(pads.block(&input[..]))
-    })
+/// Hashes the rows of the extension to pads: component k of pad j from row j ‖ 256·j + k.
+fn pads(salt: &[u8; 32], row: impl Fn(usize) -> u128) -> Zeroizing<Vec<[Scalar; PAD]>> {
+    const { assert!(TRANSFERS.is_multiple_of(LANES), "the transfers fill the lanes") };
+    let prf = Prf::new("rvole/pad", salt);
+    let mut pads = Zeroizing::new(vec![[Scalar::ZERO; PAD]; TRANSFERS]);
+    let mut inputs = Zeroizing::new([[0u32; LANES]; 5]);
+    for (g, pads) in pads.chunks_exact_mut(LANES).enumerate() {
+        for lane in 0..LANES {
+            // The row's little-endian bytes, read as big-endian words.
+            let row = row(LANES * g + lane).swap_bytes();
+            for (w, words) in inputs[..4].iter_mut().enumerate() {
+                words[lane] = (row >> (96 - 32 * w)) as u32;
+            }
+        }
+        for k in 0..PAD {
+            inputs[4] = array::from_fn(|lane| (256 * (LANES * g + lane) + k) as u32);
+            let hashes = prf.block_16(&inputs);
+            for (pad, hash) in pads.iter_mut().zip(hashes.iter()) {
+                pad[k] = scalar_of(*hash);
+            }
+        }
+    }
+    pads
 }
 
 /// θ, from Alice's ã and all that came before.

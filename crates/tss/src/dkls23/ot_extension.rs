@@ -23,11 +23,11 @@
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use tetralith_kernels::bitmatrix::{multiply_add, reduce, transpose_128};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::base_ot::{COUNT, Chosen, Offered};
 use crate::engine::Check;
-use crate::oracle::{Oracle, Prf};
+use crate::oracle::{LANES, Oracle, Prf};
 use crate::wire::{Reader, Writer};
 
 /// Blocks of 128 bits in a column: four of choices and one that masks the check.
@@ -78,16 +78,14 @@ pub(crate) fn receive(
     x[DATA] = u128::from_le_bytes(*mask);
 
     let expand = expander(label, &nonce);
-    let mut columns: Zeroizing<Vec<Column>> = Zeroizing::new(Vec::with_capacity(COUNT));
+    let columns = expand_all(&expand, keys.pads.iter().map(|[zero, _]| zero));
+    let others = expand_all(&expand, keys.pads.iter().map(|[_, one]| one));
     let mut message = Writer::with_capacity(MESSAGE);
     message.bytes(&nonce);
-    for (i, [zero, one]) in keys.pads.iter().enumerate() {
-        let t = column(&expand, i, zero);
-        let other = Zeroizing::new(column(&expand, i, one));
+    for (t, other) in columns.iter().zip(others.iter()) {
         for b in 0..BLOCKS {
             message.bytes(&(t[b] ^ other[b] ^ x[b]).to_le_bytes());
         }
-        columns.push(t);
     }
     let mut message = message.finish();
     let chi = challenges(label, &message);
@@ -105,14 +103,12 @@ pub(crate) fn send(keys: &Chosen, label: &[u8; 32], message: &[u8]) -> Result<Se
     let mut reader = Reader::new(message);
     let nonce: [u8; NONCE] = reader.array()?;
     let expand = expander(label, &nonce);
-    let mut columns: Zeroizing<Vec<Column>> = Zeroizing::new(Vec::with_capacity(COUNT));
-    for (i, pad) in keys.pads.iter().enumerate() {
-        let mut q = column(&expand, i, pad);
+    let mut columns = expand_all(&expand, keys.pads.iter());
+    for (i, q) in columns.iter_mut().enumerate() {
         let chosen = mask(delta, i);
-        for block in &mut q {
+        for block in q {
             *block ^= chosen & u128::from_le_bytes(reader.array()?);
         }
-        columns.push(q);
     }
 
     let chi = challenges(label, &message[..NONCE + COUNT * BLOCKS * BLOCK]);
@@ -152,21 +148,34 @@ fn expander(label: &[u8; 32], nonce: &[u8; NONCE]) -> Prf {
     Prf::new("ote/expand", &Oracle::new("ote/nonce").absorb(label).absorb(nonce).finish())
 }
 
-/// Expands the seed of column `i`.
-fn column(expand: &Prf, i: usize, seed: &[u8; 32]) -> Column {
-    let mut input = Zeroizing::new([0; 34]);
-    input[..32].copy_from_slice(seed);
-    input[32] = i as u8;
-    let mut column = [0; BLOCKS];
-    for (counter, pair) in column.chunks_mut(2).enumerate() {
-        input[33] = counter as u8;
-        let mut bytes = Zeroizing::new(expand.block(&input[..]));
-        for (block, half) in pair.iter_mut().zip(bytes.chunks_exact(BLOCK)) {
-            *block = u128::from_le_bytes(core::array::from_fn(|k| half[k]));
+/// Expands the columns' seeds: two blocks of a column from each hash of seed ‖ 256·column + counter.
+fn expand_all<'a>(
+    expand: &Prf,
+    seeds: impl Iterator<Item = &'a [u8; 32]>,
+) -> Zeroizing<Vec<Column>> {
+    let seeds: Vec<&[u8; 32]> = seeds.collect();
+    let mut columns = Zeroizing::new(vec![[0; BLOCKS]; COUNT]);
+    let mut inputs = Zeroizing::new([[0u32; LANES]; 9]);
+    let groups = seeds.chunks_exact(LANES).zip(columns.chunks_exact_mut(LANES));
+    for (group, (seeds, columns)) in groups.enumerate() {
+        for (lane, seed) in seeds.iter().enumerate() {
+            for (row, word) in inputs.iter_mut().zip(seed.chunks_exact(4)) {
+                row[lane] = u32::from_be_bytes(core::array::from_fn(|k| word[k]));
+            }
         }
-        bytes.zeroize();
+        for counter in 0..BLOCKS.div_ceil(2) {
+            inputs[8] =
+                core::array::from_fn(|lane| (256 * (LANES * group + lane) + counter) as u32);
+            let hashes = expand.block_16(&inputs);
+            for (column, hash) in columns.iter_mut().zip(hashes.iter()) {
+                let pair = column[2 * counter..].iter_mut().take(2);
+                for (block, half) in pair.zip(hash.chunks_exact(BLOCK)) {
+                    *block = u128::from_le_bytes(core::array::from_fn(|k| half[k]));
+                }
+            }
+        }
     }
-    column
+    columns
 }
 
 /// The coefficients of the universal hash, from all that the receiver sent before.

@@ -22,13 +22,11 @@
 //! Secret: everything but what is sent to all.
 
 use chacha20::ChaCha20Rng;
-use core::fmt;
 use core::mem;
 use k256::elliptic_curve::Field;
-use k256::elliptic_curve::ops::{LinearCombination, Reduce};
+use k256::elliptic_curve::ops::LinearCombination;
 use k256::elliptic_curve::point::AffineCoordinates;
-use k256::elliptic_curve::scalar::IsHigh;
-use k256::{FieldBytes, ProjectivePoint, Scalar};
+use k256::{ProjectivePoint, Scalar};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -37,11 +35,14 @@ use super::dkg::lagrange;
 use super::multiplication::{self, Bob, Gadget};
 use super::pair::{self, Pair};
 use super::zero_share;
-use crate::engine::{Abort, Blame, Check, DecodeError, Error, Evidence, PartyId, SessionId};
+use crate::engine::{Abort, Blame, Check, Error, Evidence, PartyId, SessionId};
 use crate::keys::KeyShare;
 use crate::machine::{Inbox, Kind, Letter, Letters, Machine, Rounds, Step, session};
 use crate::oracle::Oracle;
-use crate::wire::{POINT, Reader, SCALAR, Writer, decode_scalar};
+use crate::signature::reduce;
+use crate::wire::{POINT, Reader, SCALAR, Writer};
+
+pub use crate::signature::Signature;
 
 /// One party's side of a signature.
 pub struct Sign(Machine<SignRounds>);
@@ -103,89 +104,6 @@ fn check_signers(share: &KeyShare, signers: &[PartyId]) -> Result<(), Error> {
     Ok(())
 }
 
-/// An ECDSA signature on secp256k1 with s in the lower half, and its recovery number.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Signature {
-    r: Scalar,
-    s: Scalar,
-    recovery_id: u8,
-}
-
-impl Signature {
-    /// The encoding: r, s, recovery number.
-    #[must_use]
-    pub fn to_bytes(&self) -> [u8; 65] {
-        let mut bytes = [self.recovery_id; 65];
-        bytes[..64].copy_from_slice(&self.r_s());
-        bytes
-    }
-
-    /// r and s, each as 32 big-endian bytes.
-    #[must_use]
-    pub fn r_s(&self) -> [u8; 64] {
-        let mut bytes = [0; 64];
-        bytes[..32].copy_from_slice(&self.r.to_bytes());
-        bytes[32..].copy_from_slice(&self.s.to_bytes());
-        bytes
-    }
-
-    /// The recovery number, 0 to 3: bit 0 is the parity of the nonce's y, bit 1 says that its x is
-    /// not below the group order.
-    #[must_use]
-    pub fn recovery_id(&self) -> u8 {
-        self.recovery_id
-    }
-
-    /// Reads [`Signature::to_bytes`].
-    ///
-    /// # Errors
-    /// [`Error::Decode`] if the length is wrong, r or s is zero or not reduced, s is in the upper
-    /// half, or the recovery number exceeds 3.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let length = DecodeError::Length { expected: 65, got: bytes.len() };
-        let bytes = <[u8; 65]>::try_from(bytes).map_err(|_| Error::Decode(length))?;
-        let scalar = |bytes: &[u8], name| {
-            let scalar = decode_scalar(bytes).filter(|scalar| !bool::from(scalar.is_zero()));
-            scalar.ok_or(Error::Decode(DecodeError::Scalar(name)))
-        };
-        let (r, s) = (scalar(&bytes[..32], "r")?, scalar(&bytes[32..64], "s")?);
-        if bool::from(s.is_high()) {
-            return Err(Error::Decode(DecodeError::Scalar("s in the lower half")));
-        }
-        match bytes[64] {
-            recovery_id @ 0..=3 => Ok(Self { r, s, recovery_id }),
-            _ => Err(Error::Decode(DecodeError::Inconsistent("the recovery number"))),
-        }
-    }
-
-    /// Says whether this is a signature of `digest` under the compressed public key `group_key`.
-    ///
-    /// Computes it from the definition, in variable time.
-    #[must_use]
-    pub fn verify(&self, group_key: &[u8; 33], digest: &[u8; 32]) -> bool {
-        crate::wire::decode_point(group_key).is_some_and(|key| self.verifies(&key, &reduce(digest)))
-    }
-
-    fn verifies(&self, key: &ProjectivePoint, message: &Scalar) -> bool {
-        let Some(inverse) = Option::<Scalar>::from(self.s.invert_vartime()) else { return false };
-        let terms = [(ProjectivePoint::GENERATOR, message * &inverse), (*key, self.r * inverse)];
-        let nonce = ProjectivePoint::lincomb_vartime(&terms);
-        nonce != ProjectivePoint::IDENTITY && reduce(&nonce.to_affine().x().into()) == self.r
-    }
-}
-
-impl fmt::Debug for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Signature(")?;
-        self.to_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        f.write_str(")")
-    }
-}
-
-fn reduce(bytes: &[u8; 32]) -> Scalar {
-    Scalar::reduce(&FieldBytes::from(*bytes))
-}
-
 /// The state that all rounds share, and the one of the current round.
 struct SignRounds {
     context: [u8; 32],
@@ -244,7 +162,6 @@ struct PeerState {
 /// After round 3 was sent.
 struct Shared {
     nonce_point: ProjectivePoint,
-    r: Scalar,
     numerator: Scalar,
     denominator: Scalar,
 }
@@ -261,8 +178,11 @@ struct Contribution {
 
 impl Rounds for SignRounds {
     type Output = Signature;
-    const PROTOCOL: u8 = 2;
     const ROUNDS: u8 = 3;
+
+    fn protocol(&self) -> u8 {
+        2
+    }
 
     fn payload_len(&self, round: u8, kind: Kind) -> Option<usize> {
         match (round, kind) {
@@ -393,7 +313,7 @@ impl SignRounds {
         let numerator = self.message * secrets.mask + r * *v;
         let mut broadcast = Writer::with_capacity(2 * SCALAR);
         broadcast.scalar(&numerator).scalar(&u);
-        self.state = State::Shared(Box::new(Shared { nonce_point, r, numerator, denominator: *u }));
+        self.state = State::Shared(Box::new(Shared { nonce_point, numerator, denominator: *u }));
         Ok(Step::Send(Letters { broadcast: broadcast.finish().to_vec(), direct: Vec::new() }))
     }
 
@@ -447,17 +367,8 @@ impl SignRounds {
             suspects: letters.iter().map(|letter| letter.from).collect(),
         };
         let inverse: Option<Scalar> = denominator.invert().into();
-        let mut s = numerator * inverse.ok_or_else(unattributed)?;
-        let point = state.nonce_point.to_affine();
-        let x: [u8; 32] = point.x().into();
-        let overflow = state.r.to_bytes() != FieldBytes::from(x);
-        let mut odd = bool::from(point.y_is_odd());
-        if bool::from(s.is_high()) {
-            s = -s;
-            odd = !odd;
-        }
-        let recovery_id = u8::from(odd) | u8::from(overflow) << 1;
-        let signature = Signature { r: state.r, s, recovery_id };
+        let s = numerator * inverse.ok_or_else(unattributed)?;
+        let signature = Signature::new(&state.nonce_point, s);
         if signature.verifies(&self.key, &self.message) {
             Ok(Step::Done(signature))
         } else {
@@ -481,3 +392,6 @@ fn fault(letter: &Letter, round: u8) -> impl Fn(Check) -> Abort + use<> {
     let evidence = Evidence::Accusation;
     move |check| Abort::Blamed(Blame { party, round, check, evidence })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! One run: `tetralith bench`, the peers, `tetralith bench` again; ratios, files, a plot.
+
+mod files;
+mod groups;
+mod plot;
+pub mod table;
+
+use crate::clock;
+use crate::row::{Machine, Results, Row};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What to compare, and where to store it.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    /// The job: xmss, vdf or vrf
+    #[arg(value_parser = ["xmss", "vdf", "vrf"])]
+    pub noun: String,
+    /// The `tetralith` command
+    #[arg(long, default_value = "target/release/tetralith", value_name = "FILE")]
+    pub ours: PathBuf,
+    /// Take our rows from this output of `tetralith --json bench` instead; may be given twice
+    #[arg(long, value_name = "FILE")]
+    pub ours_json: Vec<PathBuf>,
+    /// Take the peers' rows from this output instead of measuring them
+    #[arg(long, value_name = "FILE")]
+    pub peers_json: Option<PathBuf>,
+    /// Store the figures below this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub results: Option<PathBuf>,
+    /// The date in the names of the files
+    #[arg(long, default_value = "undated")]
+    pub date: String,
+}
+
+/// Everything that a comparison measured; stored as JSON.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Comparison {
+    pub noun: String,
+    pub date: String,
+    pub machine: Machine,
+    pub peers_machine: Machine,
+    /// The clock in GHz before and after each part of the run, by a chain of dependent additions.
+    pub clock_ghz_estimated: Vec<f64>,
+    /// Our rows, once for each run of `tetralith bench`.
+    pub ours: Vec<Vec<Row>>,
+    pub peers: Vec<Row>,
+}
+
+/// Runs, prints and stores a comparison.
+pub fn run(arguments: &Arguments, global: &crate::Arguments) -> Result<(), String> {
+    let comparison = measure(arguments, global)?;
+    let groups = groups::join(&comparison);
+    print!("{}", table::text(&comparison, &groups));
+    if let Some(folder) = &arguments.results {
+        let stem = files::store(folder, &comparison, &groups)?;
+        println!("stored: {}.{{json,csv,md,svg}}", stem.display());
+    }
+    Ok(())
+}
+
+fn measure(arguments: &Arguments, global: &crate::Arguments) -> Result<Comparison, String> {
+    let mut comparison = Comparison {
+        noun: arguments.noun.clone(),
+        date: arguments.date.clone(),
+        ..Comparison::default()
+    };
+    let tick = |comparison: &mut Comparison| {
+        comparison.clock_ghz_estimated.extend(clock::gigahertz());
+    };
+    tick(&mut comparison);
+    let add = |comparison: &mut Comparison, results: Option<Results>| {
+        if let Some(results) = results {
+            comparison.machine = results.machine;
+            comparison.ours.push(results.results);
+        }
+    };
+    let twice = arguments.ours_json.is_empty();
+    if twice {
+        add(&mut comparison, ours(arguments, global)?);
+        tick(&mut comparison);
+    }
+    for file in &arguments.ours_json {
+        add(&mut comparison, Some(read(file)?));
+    }
+    let peers = match &arguments.peers_json {
+        Some(file) => read(file)?,
+        None => peers(arguments, global)?,
+    };
+    (comparison.peers, comparison.peers_machine) = (peers.results, peers.machine);
+    tick(&mut comparison);
+    if twice && !comparison.ours.is_empty() {
+        add(&mut comparison, ours(arguments, global)?);
+        tick(&mut comparison);
+    }
+    Ok(comparison)
+}
+
+/// Runs `tetralith bench`; nothing where there is no such command.
+fn ours(arguments: &Arguments, global: &crate::Arguments) -> Result<Option<Results>, String> {
+    if !arguments.ours.exists() {
+        eprintln!("tetralith-peers: no {}; the peers only", arguments.ours.display());
+        return Ok(None);
+    }
+    eprintln!("== tetralith bench {}", arguments.noun);
+    let mut command = Command::new(&arguments.ours);
+    command.args(["--quiet", "--json", "bench", &arguments.noun]);
+    output(command, global).map(Some)
+}
+
+/// Runs this program for the peers, in a process of its own as ours is.
+fn peers(arguments: &Arguments, global: &crate::Arguments) -> Result<Results, String> {
+    eprintln!("== peers {}", arguments.noun);
+    let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
+    command.args(["--json", &arguments.noun]);
+    let heights: Vec<_> = global.heights.iter().map(u32::to_string).collect();
+    command.args(["--heights", &heights.join(",")]);
+    if let Some(core) = global.core {
+        command.args(["--core", &core.to_string()]);
+    }
+    output(command, global)
+}
+
+fn output(mut command: Command, global: &crate::Arguments) -> Result<Results, String> {
+    command.args(["--seconds", &global.seconds.to_string()]);
+    if let Some(only) = &global.only {
+        command.args(["--only", only]);
+    }
+    command.stderr(std::process::Stdio::inherit());
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stdout)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("{command:?}: {error}"))
+}
+
+fn read(file: &Path) -> Result<Results, String> {
+    let text = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", file.display()))
+}

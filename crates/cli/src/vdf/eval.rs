@@ -1,0 +1,160 @@
+//! `tetralith vdf eval`, and the loop that all long evaluations share.
+
+use super::{Job, name, squarings};
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tetralith_vdf::eval::CHECK_EVERY;
+use tetralith_vdf::{Checkpoint, Evaluation, Fault, Modulus, Residue};
+
+/// What to compute, and where to keep its state.
+#[derive(Args, Debug)]
+pub(crate) struct Eval {
+    #[command(flatten)]
+    job: Job,
+    /// Keep the state in this file, every minute and when stopped, and go on from it
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+}
+
+/// Runs `tetralith vdf eval`.
+pub(super) fn run(context: Context, command: &Eval) -> Outcome {
+    let (modulus, x) = command.job.read(context)?;
+    let iterations = command.job.count.value();
+    let start = Instant::now();
+    let mut watched = Watched::new(context, command.checkpoint.as_deref())?;
+    let mut evaluation = watched.start(&modulus, &x, iterations)?;
+    let from = evaluation.done();
+    let y = watched.run(&mut evaluation)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = json!({
+        "y": y.to_string(), "modulus": name(&modulus), "bits": modulus.bits(),
+        "iterations": iterations, "seconds": seconds, "kernel": evaluation.kernel(),
+        "per_second": ((iterations - from) as f64 / seconds.max(1e-9)).round(),
+    });
+    context.answer(y, fields)
+}
+
+/// An evaluation with progress, checkpoints and signals.
+pub(super) struct Watched<'a> {
+    context: Context,
+    checkpoint: Option<&'a Path>,
+    /// Set by SIGTERM and SIGINT where a checkpoint can be written.
+    stopped: Arc<AtomicBool>,
+    saved: Instant,
+}
+
+const SAVE_EVERY: Duration = Duration::from_secs(60);
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(context: Context, checkpoint: Option<&'a Path>) -> Outcome<Self> {
+        let stopped = Arc::new(AtomicBool::new(false));
+        if checkpoint.is_some() {
+            catch_signals(&stopped)?;
+        }
+        Ok(Self { context, checkpoint, stopped, saved: Instant::now() })
+    }
+
+    /// Goes on from the checkpoint where there is one, else begins.
+    pub(super) fn start(
+        &self,
+        modulus: &Modulus,
+        x: &Residue,
+        iterations: u64,
+    ) -> Outcome<Evaluation> {
+        let found = match self.checkpoint {
+            Some(path) => Checkpoint::load(path)?,
+            None => None,
+        };
+        let Some((checkpoint, problem)) = found else {
+            return Ok(Evaluation::new(modulus, x, iterations)?);
+        };
+        if let Some(problem) = problem {
+            let text = format!("{problem}; going back to the checkpoint before");
+            self.context.event("checkpoint.damaged", text, json!({}));
+        }
+        checkpoint.expect(modulus, x, iterations)?;
+        let text = format!("going on after {}", squarings(checkpoint.done()));
+        self.context.event("checkpoint.resumed", text, json!({ "done": checkpoint.done() }));
+        Ok(Evaluation::resume(&checkpoint)?)
+    }
+
+    /// Squares to the end, or until a signal, after which the state is in the checkpoint.
+    pub(super) fn run(&mut self, evaluation: &mut Evaluation) -> Outcome<Residue> {
+        let progress = self.context.progress("squaring", evaluation.iterations(), "squarings");
+        progress.set(evaluation.done());
+        loop {
+            if let Some(result) = evaluation.result() {
+                progress.finish();
+                self.save(evaluation)?;
+                return Ok(result);
+            }
+            let step = evaluation.advance(CHECK_EVERY)?;
+            self.tell(step.fault);
+            progress.set(step.done);
+            let stopped = self.stopped.load(Ordering::Relaxed);
+            if stopped || self.saved.elapsed() >= SAVE_EVERY {
+                self.save(evaluation)?;
+            }
+            if stopped {
+                progress.finish();
+                return Err(interrupted(evaluation));
+            }
+        }
+    }
+
+    fn tell(&self, fault: Option<Fault>) {
+        if let Some(Fault { found_at, back_to }) = fault {
+            let text = format!(
+                "the machine made an error: the value after {} is wrong; going back to {}",
+                squarings(found_at),
+                squarings(back_to)
+            );
+            let fields = json!({ "found_at": found_at, "back_to": back_to });
+            self.context.event("vdf.fault", text, fields);
+        }
+    }
+
+    /// Writes the checkpoint, where one is wanted.
+    fn save(&mut self, evaluation: &mut Evaluation) -> Outcome {
+        self.saved = Instant::now();
+        if let Some(path) = self.checkpoint {
+            let (checkpoint, fault) = evaluation.checkpoint()?;
+            self.tell(fault);
+            checkpoint.save(path).map_err(|error| {
+                let message = format!("{}: {error}", path.display());
+                Failure::new(Exit::Environment, "io.file", message)
+                    .hint("the checkpoint before is intact; make room and run the command again")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn interrupted(evaluation: &Evaluation) -> Failure {
+    let message = format!("stopped by a signal after {}", squarings(evaluation.done()));
+    Failure::new(Exit::Environment, "interrupted", message)
+        .hint("the state is in the checkpoint: run the same command to go on")
+}
+
+#[cfg(unix)]
+fn catch_signals(stopped: &Arc<AtomicBool>) -> Outcome {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM] {
+        // A second signal ends the process at once.
+        signal_hook::flag::register_conditional_shutdown(signal, 3, Arc::clone(stopped))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(stopped)))
+            .map_err(|error| Failure::new(Exit::Environment, "signal.catch", error))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn catch_signals(_stopped: &Arc<AtomicBool>) -> Outcome {
+    Ok(())
+}

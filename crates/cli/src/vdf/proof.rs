@@ -1,0 +1,166 @@
+//! `tetralith vdf prove` and `tetralith vdf verify`.
+
+use super::{Job, name, read_modulus, read_number, squarings};
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::io::{self, Access, Output};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Instant;
+use tetralith_vdf::{Modulus, Options, Proof, Prover, System};
+
+/// What to prove, and how.
+#[derive(Args, Debug)]
+pub(crate) struct Prove {
+    #[command(flatten)]
+    job: Job,
+    /// The proof system
+    #[arg(long, value_enum, default_value_t = Kind::Wesolowski)]
+    proof: Kind,
+    /// Segments of an n-wesolowski proof
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    segments: u8,
+    /// Mebibytes for values that are kept while squaring
+    #[arg(long, default_value_t = 64, value_name = "MIB")]
+    memory: u32,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Kind {
+    /// One group element; the quickest to verify
+    Wesolowski,
+    /// Several Wesolowski proofs, nearly all made while squaring with a second thread
+    NWesolowski,
+    /// One group element for each halving of T; the cheapest to make
+    Pietrzak,
+}
+
+impl Kind {
+    fn system(self) -> System {
+        match self {
+            Kind::Wesolowski => System::Wesolowski,
+            Kind::NWesolowski => System::Segmented,
+            Kind::Pietrzak => System::Pietrzak,
+        }
+    }
+}
+
+/// Runs `tetralith vdf prove`; prints y, as `eval` does.
+pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
+    command.output.check()?;
+    let (modulus, x) = command.job.read(context)?;
+    let iterations = command.job.count.value();
+    let options = Options {
+        memory: u64::from(command.memory) << 20,
+        threads: context.threads,
+        segments: usize::from(command.segments),
+    };
+    let start = Instant::now();
+    let mut prover = Prover::new(command.proof.system(), &modulus, &x, iterations, options)?;
+    let progress = context.progress("proving", iterations, "squarings");
+    let mut squared = start;
+    let (y, proof) = prover.run(&mut |step| {
+        progress.set(step.done);
+        squared = Instant::now();
+        ControlFlow::Continue(())
+    })?;
+    progress.finish();
+    let bytes = proof.to_bytes();
+    command.output.write(&bytes, Access::Public)?;
+    let fields = json!({
+        "y": y.to_string(), "proof": command.output.output, "bytes": bytes.len(),
+        "system": proof.system().name(), "modulus": name(&modulus), "iterations": iterations,
+        "seconds": start.elapsed().as_secs_f64(),
+        "seconds_after_last_squaring": squared.elapsed().as_secs_f64(),
+    });
+    context.answer(y, fields)
+}
+
+/// A proof, and what it is expected to be about.
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    /// The proofs; `-` is standard input
+    #[arg(value_name = "PROOF", required = true)]
+    proofs: Vec<PathBuf>,
+    /// Expect this modulus: rsa2048, lcs35, hex digits, or @FILE
+    #[arg(short = 'N', long, value_name = "MODULUS")]
+    modulus: Option<String>,
+    /// Expect this input, hex or @FILE
+    #[arg(short, value_name = "XHEX")]
+    x: Option<String>,
+    /// Expect this output, hex or @FILE
+    #[arg(short, value_name = "YHEX")]
+    y: Option<String>,
+    /// Expect 2^LOG2 squarings
+    #[arg(short = 't', long, value_name = "LOG2", conflicts_with = "iterations", value_parser = clap::value_parser!(u8).range(0..=63))]
+    log2: Option<u8>,
+    /// Expect T squarings
+    #[arg(short = 'T', long, value_name = "T")]
+    iterations: Option<u64>,
+}
+
+/// A proof of 64 segments or 55 halvings for the largest modulus is shorter.
+const MAX_PROOF: u64 = 1 << 20;
+
+/// Runs `tetralith vdf verify`: all proofs at once, one line for each; the first failure is the answer.
+pub(super) fn verify(context: Context, command: &Verify) -> Outcome {
+    let mut proofs = Vec::new();
+    for path in &command.proofs {
+        let proof = Proof::from_bytes(&io::read(path, MAX_PROOF)?)?;
+        expect(context, command, &proof)?;
+        proofs.push(proof);
+    }
+    for (path, result) in command.proofs.iter().zip(Proof::verify_many(&proofs)) {
+        result.map_err(|error| match proofs.len() {
+            1 => Failure::from(error),
+            _ => Failure::verification(format!("{}: {error}", path.display())),
+        })?;
+    }
+    let lines: Vec<String> = proofs.iter().map(describe).collect();
+    let rows: Vec<Value> = proofs.iter().map(fields).collect();
+    match &rows[..] {
+        [row] => context.answer(&lines[0], row.clone()),
+        _ => context.answer(lines.join("\n"), json!({ "proofs": rows })),
+    }
+}
+
+fn describe(proof: &Proof) -> String {
+    let statement = proof.statement();
+    let (count, modulus) = (squarings(statement.iterations), name(&statement.modulus));
+    format!("valid: {} proof of {count} modulo {modulus}", proof.system().name())
+}
+
+fn fields(proof: &Proof) -> Value {
+    let statement = proof.statement();
+    json!({
+        "system": proof.system().name(), "modulus": name(&statement.modulus),
+        "bits": statement.modulus.bits(), "iterations": statement.iterations,
+        "x": statement.x.to_string(), "y": statement.y.residue().to_string(),
+    })
+}
+
+/// Holds the proof's statement against what was given on the command line.
+fn expect(context: Context, command: &Verify, proof: &Proof) -> Outcome {
+    let statement = proof.statement();
+    match &command.modulus {
+        Some(text) => proof.expect_modulus(&read_modulus(text)?)?,
+        None if [Modulus::rsa2048(), Modulus::lcs35()].contains(&statement.modulus) => {}
+        None => context.event(
+            "vdf.modulus",
+            "the proof's modulus is no preset and -N was not given: whoever made it can prove anything",
+            json!({}),
+        ),
+    }
+    if let Some(text) = &command.x {
+        proof.expect_input(&read_number(context, &statement.modulus, text, "x")?)?;
+    }
+    if let Some(text) = &command.y {
+        proof.expect_output(&read_number(context, &statement.modulus, text, "y")?)?;
+    }
+    let expected = command.iterations.or(command.log2.map(|log2| 1 << log2));
+    Ok(expected.map_or(Ok(()), |expected| proof.expect_iterations(expected))?)
+}

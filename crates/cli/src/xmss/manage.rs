@@ -1,0 +1,170 @@
+//! `status`, `reserve` and `restore`.
+
+use super::{key, store};
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use serde_json::json;
+use std::path::PathBuf;
+use store::StoreArgs;
+use tetralith_xmss::state::{self, Reservations};
+
+/// Arguments of `status`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Status {
+    /// The key file
+    key: PathBuf,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Arguments of `reserve`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Reserve {
+    /// The key file
+    key: PathBuf,
+    /// How many indices
+    count: u64,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Arguments of `restore`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Restore {
+    /// The key file
+    key: PathBuf,
+    /// The first index to use: above every index that any copy of this key may have used
+    #[arg(long, value_name = "INDEX")]
+    resume_at: u64,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Shows how the indices are spent.
+pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
+    let public = key::public_of(&key::read(&arguments.key)?)?;
+    let record = store::peek(&arguments.store, &arguments.key)?;
+    if record.key_id != state::key_id(&public) {
+        return Err(store::failure(&state::StateError::OtherKey));
+    }
+    let status = state::Status::from(&record);
+    warn(context, &status);
+    let rate = rate(&status, store::now());
+    let end = rate.map(|rate| store::now() + (status.left as f64 / rate * 86400.0) as u64);
+    let mut text = format!(
+        "{}: {} of {} left\nused {}\nlost {}\nleased {}\nskipped {}\nnext {}",
+        public.params(),
+        status.left,
+        status.limit,
+        status.used,
+        status.lost,
+        status.leased,
+        status.skipped,
+        status.next,
+    );
+    if let (Some(rate), Some(end)) = (rate, end) {
+        text += &format!("\nrate {rate:.1} a day, exhausted on {}", date(end));
+    }
+    if let Some(holder) = &status.holder {
+        text += &format!("\nlease held by {holder}");
+    }
+    let holder = status.holder.as_ref().map(ToString::to_string);
+    context.answer(
+        text,
+        json!({
+            "params": public.params().to_string(), "limit": status.limit, "left": status.left,
+            "used": status.used, "lost": status.lost, "leased": status.leased,
+            "skipped": status.skipped, "next": status.next, "epoch": status.epoch,
+            "per_day": rate, "exhausted_at": end, "holder": holder,
+        }),
+    )
+}
+
+/// Indices spent a day, over the state's whole life of at least an hour.
+fn rate(status: &state::Status, now: u64) -> Option<f64> {
+    let spent = status.limit - status.left - status.skipped;
+    let age = now.checked_sub(status.created).filter(|age| *age >= 3600)?;
+    (spent > 0).then(|| spent as f64 / age as f64 * 86400.0)
+}
+
+/// A day of the Gregorian calendar, from seconds since 1970.
+fn date(seconds: u64) -> String {
+    let mut day = seconds / 86400;
+    let mut year = 1970;
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    while day >= 365 + u64::from(leap(year)) {
+        day -= 365 + u64::from(leap(year));
+        year += 1;
+        if year > 9999 {
+            return "a day after 9999".into();
+        }
+    }
+    let february = 28 + u64::from(leap(year));
+    let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while day >= months[month] {
+        day -= months[month];
+        month += 1;
+    }
+    format!("{year}-{:02}-{:02}", month + 1, day + 1)
+}
+
+/// Warns where a key comes to its end.
+pub(crate) fn warn(context: Context, status: &state::Status) {
+    let spent = 100.0 * (status.limit - status.left) as f64 / status.limit as f64;
+    for least in [95.0, 80.0] {
+        if spent >= least {
+            let text = format!("warning: {spent:.1} % of the key's indices are spent");
+            context.event("state.low", text, json!({ "left": status.left, "percent": least }));
+            return;
+        }
+    }
+}
+
+/// Hands out indices for good.
+pub(crate) fn reserve(context: Context, arguments: Reserve) -> Outcome {
+    let public = key::public_of(&key::read(&arguments.key)?)?;
+    let store = store::open(&arguments.store, &arguments.key)?;
+    let told = |error| store::failure(&error);
+    let mut state = Reservations::open(store, &public, store::holder()).map_err(told)?;
+    let lease = state.reserve_for(arguments.count, store::now()).map_err(told)?;
+    warn(context, &state.status());
+    let last = lease.range.end - 1;
+    context.answer(
+        format!("indices {} to {last}, fencing number {}", lease.range.start, lease.fencing),
+        json!({ "first": lease.range.start, "last": last, "fencing": lease.fencing }),
+    )
+}
+
+/// Makes a state usable again.
+pub(crate) fn restore(context: Context, arguments: Restore) -> Outcome {
+    let public = key::public_of(&key::read(&arguments.key)?)?;
+    let mut store = store::open(&arguments.store, &arguments.key)?;
+    let (id, now) = (store::store_id(), store::now());
+    state::restore(&mut store, &public, arguments.resume_at, id, now)
+        .map_err(|error| store::failure(&error))?;
+    let left = public.params().signatures() - arguments.resume_at;
+    if left == 0 {
+        return Err(Failure::new(Exit::State, "state.exhausted", "restored with no index left"));
+    }
+    context.answer(
+        format!("signs from index {} on, {left} left", arguments.resume_at),
+        json!({ "next": arguments.resume_at, "left": left }),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_are_the_calendars() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(951_782_400), "2000-02-29");
+        assert_eq!(date(1_709_251_199), "2024-02-29");
+        assert_eq!(date(1_735_689_600), "2025-01-01");
+        assert_eq!(date(u64::MAX / 2), "a day after 9999");
+    }
+}

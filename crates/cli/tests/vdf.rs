@@ -1,0 +1,80 @@
+//! `tetralith vdf` as a process: stopped, damaged and resumed.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn eval(checkpoint: &Path, iterations: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tetralith"));
+    command.args(["--json", "vdf", "eval", "--modulus", MODULUS, "-T", iterations, "5"]);
+    command.arg("--checkpoint").arg(checkpoint).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The product of two primes of 64 bits: small, for speed.
+const MODULUS: &str = "cfa92a1c6559dd55bb75027437309ad3";
+
+fn field(output: &Output, name: &str) -> serde_json::Value {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let object: serde_json::Value = serde_json::from_str(&text).expect("one object");
+    object[name].clone()
+}
+
+/// Starts an evaluation that would take hours and stops it with SIGTERM once a little is done.
+fn stopped(path: &Path) -> Output {
+    let child = eval(path, ENDLESS).spawn().expect("the command starts");
+    std::thread::sleep(Duration::from_millis(700));
+    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    child.wait_with_output().expect("the command ends")
+}
+
+const ENDLESS: &str = "4611686018427387904";
+
+#[test]
+fn sigterm_saves_and_the_next_run_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    let start = Instant::now();
+    let first = stopped(&path);
+    assert!(start.elapsed() < Duration::from_secs(30));
+    assert_eq!(first.status.code(), Some(3));
+    assert_eq!(field(&first, "code"), "interrupted");
+    let second = stopped(&path);
+    let events = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(events.contains("checkpoint.resumed"), "{events}");
+
+    // A flipped bit: the previous checkpoint is taken, and the run says so.
+    let mut bytes = std::fs::read(&path).expect("a checkpoint");
+    bytes[40] ^= 1;
+    std::fs::write(&path, bytes).expect("written");
+    let third = stopped(&path);
+    let events = String::from_utf8_lossy(&third.stderr).into_owned();
+    assert!(events.contains("checkpoint.damaged") && events.contains("checkpoint.resumed"));
+
+    // Another run is refused and the file stays.
+    let before = std::fs::read(&path).expect("a checkpoint");
+    let other = eval(&path, "7").output().expect("the command runs");
+    assert_eq!(other.status.code(), Some(4));
+    assert_eq!(field(&other, "code"), "state.checkpoint");
+    assert_eq!(std::fs::read(&path).expect("a checkpoint"), before);
+}
+
+#[test]
+fn a_full_disk_keeps_the_checkpoint_before() {
+    if !Path::new("/dev/full").exists() {
+        println!("left out: there is no /dev/full here");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    assert!(eval(&path, "1000").output().expect("runs").status.success());
+    let before = std::fs::read(&path).expect("a checkpoint");
+    // The new file is written under a name of its own first; let that be the full device.
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("run.new")).expect("a link");
+    let refused = eval(&path, "1000").output().expect("runs");
+    assert_eq!(refused.status.code(), Some(3));
+    assert_eq!(field(&refused, "code"), "io.file");
+    assert_eq!(std::fs::read(&path).expect("a checkpoint"), before);
+}

@@ -1,0 +1,127 @@
+//! Four points of edwards25519 at a time, for CPUs with AVX2 and no AVX-512 IFMA.
+//!
+//! Only what costs most is done in lanes, square roots' exponentiations and double multiplications;
+//! points come and go as the portable code's. Without AVX2 the portable code does it all.
+//!
+//! Functions are constant time unless their names end in `_vartime`; those are for public data.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod field;
+
+use crate::edwards25519::{Point, base, radix_16};
+use crate::field25519::Fe;
+use subtle::Choice;
+
+/// The integer that multiplies a point in place of -c, in signed digits of radix 16.
+#[derive(Clone, Copy, Debug)]
+pub struct MinusC([i8; 64]);
+
+/// L - 2^252.
+const L_LOW: u128 = 27742317777372353535851937790883648493;
+
+impl MinusC {
+    /// The integer -c.
+    #[must_use]
+    pub fn integer(c: u128) -> MinusC {
+        MinusC(digits(c).map(|digit| -digit))
+    }
+
+    /// L - c, or 0 for c = 0.
+    #[must_use]
+    pub fn mod_order(c: u128) -> MinusC {
+        if c == 0 {
+            return MinusC([0; 64]);
+        }
+        let mut r =
+            if c <= L_LOW { digits(L_LOW - c) } else { digits(c - L_LOW).map(|digit| -digit) };
+        r[63] = 1; // 16^63 = 2^252
+        MinusC(r)
+    }
+}
+
+fn digits(value: u128) -> [i8; 64] {
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&value.to_le_bytes());
+    radix_16(&bytes)
+}
+
+/// What one lane computes: s B + m Y and s H + m G, with B the base point.
+#[derive(Clone, Copy, Debug)]
+pub struct DoubleMul {
+    /// s, below 2^255, little-endian.
+    pub s: [u8; 32],
+    /// m.
+    pub minus_c: MinusC,
+    /// Y.
+    pub y: Point,
+    /// H.
+    pub h: Point,
+    /// G.
+    pub g: Point,
+}
+
+/// Says whether four lanes are worked on at a time, for benchmarks and messages.
+#[must_use]
+pub fn is_fast() -> bool {
+    crate::cpu::allowed(crate::cpu::Family::Avx2)
+}
+
+/// Computes both sums of four lanes; the first of each pair is that of B.
+///
+/// # Panics
+/// The top bit of an s is set.
+///
+/// # Security
+/// Variable time: public data only.
+#[must_use]
+pub fn double_mul_vartime(lanes: &[DoubleMul; 4]) -> [[Point; 2]; 4] {
+    #[cfg(target_arch = "x86_64")]
+    if is_fast() {
+        // SAFETY: the CPU has AVX2, as asked just now.
+        return unsafe { avx2::double_mul_vartime(lanes) };
+    }
+    lanes.map(|lane| {
+        let sum = |table: &Point, m: &Point| {
+            let digits = radix_16(&lane.s);
+            let mut r = Point::IDENTITY;
+            for i in (0..64).rev() {
+                r = r.double_times(4);
+                r = add_small(&r, table, digits[i]);
+                r = add_small(&r, m, lane.minus_c.0[i]);
+            }
+            r
+        };
+        [sum(base().point(), &lane.y), sum(&lane.h, &lane.g)]
+    })
+}
+
+/// r + n p for a small n.
+fn add_small(r: &Point, p: &Point, n: i8) -> Point {
+    let signed = if n < 0 { p.neg() } else { *p };
+    let cached = signed.cached();
+    (0..n.unsigned_abs()).fold(*r, |r, _| r.add_cached(&cached))
+}
+
+/// Takes roots of ratios u/v, each as [`Fe::sqrt_ratio`] does, twelve at a time being best.
+///
+/// # Security
+/// Constant time.
+#[must_use]
+pub fn sqrt_ratios(ratios: &[(Fe, Fe)]) -> Vec<(Choice, Fe)> {
+    #[cfg(target_arch = "x86_64")]
+    if is_fast() {
+        let mut powers: Vec<Fe> = ratios.iter().map(|(u, v)| Fe::root_base(u, v)).collect();
+        for chunk in powers.chunks_mut(12) {
+            // SAFETY: the CPU has AVX2, as asked just now.
+            unsafe { avx2::pow_p58(chunk) };
+        }
+        let finish = |((u, v), power): (&(Fe, Fe), &Fe)| Fe::root_from_power(u, v, power);
+        return ratios.iter().zip(&powers).map(finish).collect();
+    }
+    ratios.iter().map(|(u, v)| Fe::sqrt_ratio(u, v)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! The proof that the CPU has the instructions of the eight-lane kernels.
+
+/// Shows that eight-lane kernels may run: the CPU has AVX-512 F, BW, DQ, VL and IFMA, and
+/// `TETRALITH_KERNEL` permits them.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes8(());
+
+impl Lanes8 {
+    /// Looks at the CPU and at `TETRALITH_KERNEL`.
+    #[must_use]
+    pub fn detect() -> Option<Lanes8> {
+        crate::cpu::allowed(crate::cpu::Family::Avx512).then_some(Lanes8(()))
+    }
+}

@@ -1,0 +1,102 @@
+//! What the kernels do, in plain Rust: for guesses that were wrong, and for the way in and out.
+
+use super::{BLOCK_BITS, Ring, portable};
+
+/// The ring with 64-bit limbs, as long as v blocks: N has zeros on top.
+#[derive(Clone)]
+pub(super) struct Exact {
+    n: Vec<u64>,
+    n0: u64,
+    /// R·b^s, R·b^−s and R²·b^−s mod N, with s = l + m, where R = 2^(64·limbs).
+    entering: Vec<u64>,
+    leaving: Vec<u64>,
+    product: Vec<u64>,
+}
+
+impl Exact {
+    pub(super) fn new(ring: &Ring, v: usize) -> Self {
+        let limbs = (BLOCK_BITS * v).div_ceil(64);
+        let mut n = ring.modulus().to_vec();
+        n.resize(limbs, 0);
+        let (r, shift) = (64 * limbs, super::shift(v));
+        let power = |e| {
+            let mut power = power_of_two(ring, e);
+            power.resize(limbs, 0);
+            power
+        };
+        Exact {
+            n0: portable::neg_inverse(n[0]),
+            n,
+            entering: power(r + shift),
+            leaving: power(r - shift),
+            product: power(2 * r - shift),
+        }
+    }
+
+    /// N, with zeros on top.
+    pub(super) fn modulus(&self) -> &[u64] {
+        &self.n
+    }
+
+    /// a·b^s mod N, canonical.
+    pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
+        let mut a = a.to_vec();
+        a.resize(self.n.len(), 0);
+        self.mul(&a, &self.entering)
+    }
+
+    /// a·b^−s mod N, canonical.
+    pub(super) fn leave(&self, a: &[u64]) -> Vec<u64> {
+        self.mul(a, &self.leaving)
+    }
+
+    /// a·c·b^−s mod N, canonical, of any a, c < b^v.
+    ///
+    /// # Correctness
+    /// a·c may be above N·R, so its reduction is not canonical. It is below b^v + N and, with N
+    /// subtracted where it does not fit its limbs, below R; the second product makes it canonical.
+    pub(super) fn product(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
+        self.mul(&self.mul(a, c), &self.product)
+    }
+
+    /// a·c/R mod N, canonical where one of them is below N.
+    fn mul(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
+        let mut wide = vec![0; 2 * self.n.len()];
+        portable::mul_wide(&mut wide, a, c);
+        let mut out = vec![0; self.n.len()];
+        portable::redc(&mut out, &mut wide, &self.n, self.n0);
+        out
+    }
+
+    /// −N^−1 mod 2^(64·limbs): Montgomery's quotient of one.
+    pub(super) fn negative_inverse(&self, limbs: usize) -> Vec<u64> {
+        let mut rest = vec![0u64; limbs + 1];
+        rest[0] = 1;
+        let quotient = |i: usize| {
+            let q = rest[i].wrapping_mul(self.n0);
+            let mut carry = 0;
+            for (rest, &n) in rest[i..].iter_mut().zip(&self.n) {
+                let sum = u128::from(*rest) + u128::from(q) * u128::from(n) + carry;
+                *rest = sum as u64;
+                carry = sum >> 64;
+            }
+            q
+        };
+        (0..limbs).map(quotient).collect()
+    }
+}
+
+/// 2^e mod N.
+pub(super) fn power_of_two(ring: &Ring, e: usize) -> Vec<u64> {
+    let mut two = ring.one().to_vec();
+    ring.double(&mut two);
+    ring.leave(&ring.pow_vartime(&two, &[e as u64]))
+}
+
+/// 2^−e mod N.
+pub(super) fn inverse_power_of_two(ring: &Ring, e: usize) -> Vec<u64> {
+    let limbs = e.div_ceil(64);
+    let mut power = ring.inverse_power(limbs);
+    (e..64 * limbs).for_each(|_| ring.double(&mut power));
+    power
+}

@@ -1,0 +1,185 @@
+//! Against the portable ring; `TETRALITH_SLOW=1` runs ten times as many squarings.
+
+use super::*;
+use crate::cpu::{Family, has};
+use crate::mont::test_moduli::{Words, reduced};
+use crate::mont::{FastRing, Kernel, Squarer};
+use memory::DIGIT;
+
+/// Moduli of a class by v: any length, those at the limit, and extreme shapes.
+fn moduli(words: &mut Words, v: usize) -> Vec<Vec<u64>> {
+    let most = BLOCK_BITS * v - 10;
+    let mut all: Vec<Vec<u64>> =
+        [most, most - 1, most - 22, most - 200, most / 2 + 9, 130, 64, 33, 2]
+            .map(|bits| words.modulus(bits))
+            .to_vec();
+    let limbs = most.div_ceil(64);
+    // 2^most − 1 and 2^(most − 1) + 1: every digit full, every digit empty.
+    let mut full = vec![u64::MAX; limbs];
+    full[limbs - 1] = u64::MAX >> (64 * limbs - most);
+    let mut empty = vec![0; limbs];
+    empty[limbs - 1] = 1 << (most - 1 - 64 * (limbs - 1));
+    empty[0] |= 1;
+    all.extend([full, empty, vec![3], vec![u64::MAX; limbs - 1]]);
+    all
+}
+
+/// a·c·b^−(l+m) mod N by another way than the kernel's: through the ring. Limbs of any size.
+fn expected(ring: &Ring, v: usize, a: &[u64], c: &[u64]) -> Vec<u64> {
+    let (a, c) = (ring.enter(&reduced(ring, a)), ring.enter(&reduced(ring, c)));
+    let factor = ring.enter(&inverse_power_of_two(ring, shift(v)));
+    ring.leave(&ring.mul(&ring.mul(&a, &c), &factor))
+}
+
+fn scale() -> u64 {
+    if std::env::var_os("TETRALITH_SLOW").is_some() { 10 } else { 1 }
+}
+
+#[test]
+fn classes() {
+    assert_eq!(blocks(2048), Some(5));
+    assert_eq!(blocks(2070), Some(5));
+    assert_eq!(blocks(2071), Some(8));
+    assert_eq!(blocks(4096), Some(10));
+    assert_eq!(blocks(4151), None);
+}
+
+#[test]
+fn squarings_match_the_portable_ring() {
+    if !has(Family::Avx512) {
+        return;
+    }
+    let mut words = Words(1);
+    for v in [3, 5, 8, 10] {
+        for n in moduli(&mut words, v) {
+            let ring = Ring::new(&n).unwrap();
+            let mut ifma = Ifma::of_blocks(&ring, v);
+            let mut portable = Squarer::with_kernel(Kernel::Portable, &n).unwrap();
+            let start = reduced(&ring, &words.modulus(64 * ring.len()));
+            let mut a = ifma.enter(&start);
+            portable.set(&start);
+            for count in [0, 1, 2, 3, 7, 100 * scale()] {
+                ifma.square(&mut a, count);
+                portable.square(count);
+                assert_eq!(ifma.leave(&a, ring.len()), portable.value(), "{v} {n:x?} {count}");
+                // The way that wrong guesses go, where the guess was right.
+                if words.next() & 1 == 0 {
+                    ifma.square_exactly(&mut a);
+                    portable.square(1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_squarings_at_2048_bits() {
+    if !has(Family::Avx512) {
+        return;
+    }
+    let mut words = Words(2);
+    for bits in [2048, 2070, 2079, 2080] {
+        let n = words.modulus(bits);
+        let ring = Ring::new(&n).unwrap();
+        let mut ifma = Ifma::of_blocks(&ring, 5);
+        let mut portable = Squarer::with_kernel(Kernel::Portable, &n).unwrap();
+        let start = words.modulus(bits - 1);
+        let mut a = ifma.enter(&start);
+        portable.set(&start);
+        let mut left = 10_000 * scale();
+        while left > 0 {
+            let count = (1 + words.next() % 97).min(left);
+            ifma.square(&mut a, count);
+            portable.square(count);
+            assert_eq!(ifma.leave(&a, ring.len()), portable.value(), "{bits}");
+            left -= count;
+        }
+        // A modulus that fills the last digit leaves no room in it: guesses must fail, and be mended.
+        assert!(bits < 2070 || ifma.redone > 0, "{bits}: {}", ifma.redone);
+    }
+}
+
+/// Numbers whose digits are at their extremes, which no run would meet: right, or noticed.
+#[test]
+fn crafted_digits_are_right_or_noticed() {
+    if !has(Family::Avx512) {
+        return;
+    }
+    let mut words = Words(3);
+    for v in [3, 5, 8, 10] {
+        let mut noticed = 0;
+        for n in moduli(&mut words, v) {
+            let ring = Ring::new(&n).unwrap();
+            let mut ifma = Ifma::of_blocks(&ring, v);
+            for round in 0..8 * scale() {
+                let (a, c) = (crafted(&mut words, v, round), crafted(&mut words, v, round));
+                let (mut square, mut product) = (a.clone(), a.clone());
+                if ifma.memory.square(&mut square, 1) == 1 {
+                    assert_eq!(square, a, "a squaring that does not count leaves A");
+                    noticed += 1;
+                    ifma.square_exactly(&mut square);
+                }
+                ifma.multiply(&mut product, &c);
+                let (a, c) = (ifma.limbs(&a), ifma.limbs(&c));
+                for (got, c) in [(square, &a), (product, &c)] {
+                    let got = reduced(&ring, &ifma.limbs(&got));
+                    assert_eq!(got, expected(&ring, v, &a, c), "{v} {n:x?} {a:x?} {c:x?}");
+                }
+            }
+        }
+        assert!(noticed > 0, "no crafted number made a guess fail");
+    }
+}
+
+fn crafted(words: &mut Words, v: usize, round: u64) -> Vec<u64> {
+    let digit = |_| match words.next() % (2 + round % 5) {
+        0 => DIGIT,
+        1 => 0,
+        2 => 1,
+        3 => DIGIT - 1,
+        _ => words.next() & DIGIT,
+    };
+    (0..8 * v).map(digit).collect()
+}
+
+/// A run of full digits makes a carry ripple: the guess fails, is noticed, and the rest is right.
+#[test]
+fn a_ripple_is_noticed() {
+    if !has(Family::Avx512) {
+        return;
+    }
+    let ring = Ring::new(&Words(4).modulus(2048)).unwrap();
+    let mut ifma = Ifma::of_blocks(&ring, 5);
+    let full = vec![DIGIT; 40];
+    let mut a = full.clone();
+    ifma.square(&mut a, 3);
+    assert!(ifma.redone > 0);
+    let mut want = full;
+    (0..3).for_each(|_| ifma.square_exactly(&mut want));
+    assert_eq!(ifma.leave(&a, 32), ifma.leave(&want, 32));
+}
+
+#[test]
+fn powers_agree_on_all_kernels() {
+    let mut words = Words(5);
+    for bits in [64, 500, 1024, 2048, 2070, 3072, 4096] {
+        let ring = Ring::new(&words.modulus(bits)).unwrap();
+        let base: Vec<Vec<u64>> = (0..2).map(|_| reduced(&ring, &words.modulus(bits))).collect();
+        let exponents: [Vec<u64>; 3] = [words.modulus(256), words.modulus(77), vec![0, 0]];
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.fits(bits)) {
+            let mut fast = FastRing::with_kernel(kernel, &ring).unwrap();
+            let entered: Vec<Vec<u64>> = base.iter().map(|a| fast.enter(a)).collect();
+            for (e, f) in [(0, 1), (1, 0), (2, 0), (2, 2)] {
+                let got = fast.multi_pow_vartime(&[
+                    (&entered[0], &exponents[e]),
+                    (&entered[1], &exponents[f]),
+                ]);
+                let want = ring.mul(
+                    &ring.pow(&ring.enter(&base[0]), &exponents[e]),
+                    &ring.pow(&ring.enter(&base[1]), &exponents[f]),
+                );
+                assert_eq!(fast.leave(&got), ring.leave(&want), "{bits} {kernel:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Long runs of squarings modulo one number, on the fastest kernel that fits.
+
+use super::fast::{FastRing, Kernel};
+use super::ring::Ring;
+
+/// A number that is squared again and again modulo N.
+///
+/// [`Squarer::set`] gives it a value, [`Squarer::square`] runs, [`Squarer::value`] reads it.
+pub struct Squarer {
+    ring: FastRing,
+    value: Vec<u64>,
+}
+
+impl Squarer {
+    /// Makes a squarer of the value one for an odd modulus above one, on the fastest kernel allowed.
+    ///
+    /// Returns `None` where the modulus is even, zero or one.
+    #[must_use]
+    pub fn new(modulus: &[u64]) -> Option<Self> {
+        Some(Self::of(FastRing::new(&Ring::new(modulus)?)))
+    }
+
+    /// Makes a squarer on one kernel; `None` also where that kernel does not fit.
+    #[must_use]
+    pub fn with_kernel(kernel: Kernel, modulus: &[u64]) -> Option<Self> {
+        Some(Self::of(FastRing::with_kernel(kernel, &Ring::new(modulus)?)?))
+    }
+
+    fn of(ring: FastRing) -> Self {
+        Self { value: ring.one(), ring }
+    }
+
+    /// The kernel in use.
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.ring.kernel()
+    }
+
+    /// Sets the value; `a` is as long as the modulus and below it.
+    ///
+    /// # Panics
+    /// `a` is too long, too short, or not below the modulus.
+    pub fn set(&mut self, a: &[u64]) {
+        assert!(self.ring.ring().is_canonical(a), "a squarer's value is below its modulus");
+        self.value = self.ring.enter(a);
+    }
+
+    /// The value, canonical: as long as the modulus, and below it.
+    #[must_use]
+    pub fn value(&self) -> Vec<u64> {
+        self.ring.leave(&self.value)
+    }
+
+    /// The value as an element of `ring`, whose modulus divides this one's, without leaving the form
+    /// of the kernel; `None` where the forms differ.
+    ///
+    /// A chain modulo a small multiple of N is so read cheaply modulo N.
+    #[must_use]
+    pub fn element_of(&self, ring: &FastRing) -> Option<Vec<u64>> {
+        self.ring.shares_elements_with(ring).then(|| self.value.clone())
+    }
+
+    /// Squares the value `count` times.
+    pub fn square(&mut self, count: u64) {
+        self.ring.square_assign(&mut self.value, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// N times a number of 22 bits squares in the class of N, and its value is read modulo N.
+    #[test]
+    fn chains_modulo_a_multiple_are_read_modulo_the_divisor() {
+        for (limbs, shared) in [(16, true), (32, true), (48, true), (64, true), (70, false)] {
+            let mut n = vec![0x9e37_79b9_7f4a_7c15; limbs];
+            n[0] |= 1;
+            let factor = 4_194_287u64;
+            let mut carry = 0;
+            let mut multiple: Vec<u64> = n
+                .iter()
+                .map(|&limb| {
+                    let product = u128::from(limb) * u128::from(factor) + carry;
+                    carry = product >> 64;
+                    product as u64
+                })
+                .collect();
+            multiple.push(carry as u64);
+            let ring = FastRing::new(&Ring::new(&n).unwrap());
+            let (mut long, mut short) =
+                (Squarer::new(&multiple).unwrap(), Squarer::new(&n).unwrap());
+            let mut start = vec![0; limbs];
+            start[0] = 7;
+            short.set(&start);
+            start.push(0);
+            long.set(&start);
+            for _ in 0..50 {
+                long.square(5);
+                short.square(5);
+                match long.element_of(&ring) {
+                    Some(element) => assert_eq!(ring.leave(&element), short.value(), "{limbs}"),
+                    None => assert!(!shared || ring.kernel() != Kernel::Ifma, "{limbs}"),
+                }
+            }
+        }
+    }
+}

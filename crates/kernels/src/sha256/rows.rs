@@ -1,0 +1,182 @@
+//! The storage of SHA-2 lanes, and the scalar work done once for many hashes.
+
+use zeroize::{DefaultIsZeroes, Zeroize};
+
+/// What many messages share: everything up to their last 16 bytes, hashed as far as it goes.
+///
+/// Holds a secret where the prefix is one; it is wiped on drop.
+#[derive(Clone)]
+pub(crate) struct PrefixWords<W: DefaultIsZeroes> {
+    /// The state after the prefix's whole blocks.
+    pub(crate) feed: [W; 8],
+    /// `feed` after the rounds of the words in `words`, or of as many as the family's kernels take.
+    pub(crate) mid: [W; 8],
+    /// The prefix's words in the last block; zero from `r0` on.
+    pub(crate) words: [W; 12],
+    /// How many words of `words` are used.
+    pub(crate) r0: usize,
+}
+
+impl<W: DefaultIsZeroes> Drop for PrefixWords<W> {
+    fn drop(&mut self) {
+        self.feed.zeroize();
+        self.mid.zeroize();
+        self.words.zeroize();
+    }
+}
+
+/// One word of each lane in a row: `rows[i] = (word i of lane 0, word i of lane 1, …)`.
+#[repr(C, align(64))]
+pub(crate) struct Rows<W: DefaultIsZeroes, const L: usize> {
+    pub(crate) feed: [[W; L]; 8],
+    pub(crate) mid: [[W; L]; 8],
+    pub(crate) words: [[W; L]; 12],
+    pub(crate) tail: [[W; L]; 4],
+    pub(crate) x: [[W; L]; 8],
+    pub(crate) y: [[W; L]; 8],
+}
+
+impl<W: DefaultIsZeroes, const L: usize> Drop for Rows<W, L> {
+    fn drop(&mut self) {
+        self.feed.as_flattened_mut().zeroize();
+        self.mid.as_flattened_mut().zeroize();
+        self.words.as_flattened_mut().zeroize();
+        self.x.as_flattened_mut().zeroize();
+        self.y.as_flattened_mut().zeroize();
+    }
+}
+
+impl<W: DefaultIsZeroes, const L: usize> Rows<W, L> {
+    /// Makes lanes of zeros.
+    pub(crate) fn new() -> Box<Self> {
+        let zero = [W::default(); L];
+        Box::new(Self {
+            feed: [zero; 8],
+            mid: [zero; 8],
+            words: [zero; 12],
+            tail: [zero; 4],
+            x: [zero; 8],
+            y: [zero; 8],
+        })
+    }
+
+    /// Gives a lane its prefix.
+    pub(crate) fn set_prefix(&mut self, lane: usize, prefix: &PrefixWords<W>) {
+        for i in 0..8 {
+            self.feed[i][lane] = prefix.feed[i];
+            self.mid[i][lane] = prefix.mid[i];
+        }
+        for i in 0..prefix.r0 {
+            self.words[i][lane] = prefix.words[i];
+        }
+    }
+}
+
+/// The padding that follows `prefix ‖ tail`: its length in bits, and the schedule of a block that
+/// holds nothing else, round constants added.
+pub(crate) struct PrfShape<W, const R: usize> {
+    pub(crate) r0: usize,
+    pub(crate) bits: W,
+    pub(crate) pad: [W; R],
+}
+
+/// Constants of the two keyed hashes with one or two masked values.
+pub(crate) struct HashShape<W, const R: usize> {
+    /// The state after eight rounds of the words `0 … 0`.
+    pub(crate) half_f: [W; 8],
+    /// The state after eight rounds of the words `0 … 0 1`.
+    pub(crate) half_h: [W; 8],
+    pub(crate) bits_f: W,
+    pub(crate) bits_h: W,
+    pub(crate) pad_h: [W; R],
+}
+
+/// Expands to scalar helpers over `W`, `K`, `IV` and `ROUNDS` in scope.
+macro_rules! sha2_scalar {
+    ($W:ty, $ROUNDS:literal, align: $ALIGN:literal, [$a0:literal, $a1:literal, $a2:literal], [$e0:literal, $e1:literal, $e2:literal],
+     [$s0:literal, $s1:literal, $s2:literal], [$t0:literal, $t1:literal, $t2:literal]) => {
+        /// Runs the rounds of `kw`, whose elements are schedule word + round constant.
+        fn scalar_rounds(state: &[$W; 8], kw: &[$W]) -> [$W; 8] {
+            let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+            for &k in kw {
+                let big1 = e.rotate_right($e0) ^ e.rotate_right($e1) ^ e.rotate_right($e2);
+                let t = h.wrapping_add(k).wrapping_add(big1).wrapping_add((e & f) ^ (!e & g));
+                let big0 = a.rotate_right($a0) ^ a.rotate_right($a1) ^ a.rotate_right($a2);
+                let u = big0.wrapping_add((a & b) ^ (a & c) ^ (b & c));
+                (h, g, f, e, d, c, b, a) = (g, f, e, d.wrapping_add(t), c, b, a, t.wrapping_add(u));
+            }
+            [a, b, c, d, e, f, g, h]
+        }
+
+        /// Expands a block to the schedule, round constants added.
+        fn schedule(block: &[$W; 16]) -> [$W; $ROUNDS] {
+            let mut w = [0; $ROUNDS];
+            w[..16].copy_from_slice(block);
+            for i in 16..$ROUNDS {
+                let (x, y) = (w[i - 15], w[i - 2]);
+                let small0 = x.rotate_right($s0) ^ x.rotate_right($s1) ^ (x >> $s2);
+                let small1 = y.rotate_right($t0) ^ y.rotate_right($t1) ^ (y >> $t2);
+                w[i] = w[i - 16].wrapping_add(w[i - 7]).wrapping_add(small0).wrapping_add(small1);
+            }
+            core::array::from_fn(|i| K[i].wrapping_add(w[i]))
+        }
+
+        fn scalar_compress(state: &[$W; 8], block: &[$W; 16]) -> [$W; 8] {
+            let s = scalar_rounds(state, &schedule(block));
+            core::array::from_fn(|i| state[i].wrapping_add(s[i]))
+        }
+
+        /// The schedule of a block that is padding alone after a message of `bytes` bytes.
+        fn padding(bytes: usize) -> [$W; $ROUNDS] {
+            let mut block = [0; 16];
+            let full = bytes % (16 * size_of::<$W>()) == 0;
+            block[0] = if full { TOP } else { 0 };
+            block[15] = 8 * bytes as $W;
+            schedule(&block)
+        }
+
+        /// Hashes a prefix of whole words as far as it goes.
+        fn prefix_words(bytes: &[u8]) -> $crate::sha256::rows::PrefixWords<$W> {
+            let (chunks, rest) = bytes.as_chunks::<{ size_of::<$W>() }>();
+            assert!(rest.is_empty(), "a prefix is a whole number of words");
+            let mut feed = IV;
+            let (blocks, rest) = chunks.as_chunks::<16>();
+            for block in blocks {
+                feed = scalar_compress(&feed, &block.map(<$W>::from_be_bytes));
+            }
+            let mut words = [0; 12];
+            for (word, chunk) in words.iter_mut().zip(rest) {
+                *word = <$W>::from_be_bytes(*chunk);
+            }
+            assert!(rest.len() <= 12, "a prefix leaves room for its tail");
+            let r0 = rest.len();
+            let kw: [$W; 12] = core::array::from_fn(|i| K[i].wrapping_add(words[i]));
+            let mid = scalar_rounds(&feed, &kw[..r0 / $ALIGN * $ALIGN]);
+            $crate::sha256::rows::PrefixWords { feed, mid, words, r0 }
+        }
+
+        fn prf_shape(prefix_bytes: usize) -> $crate::sha256::rows::PrfShape<$W, $ROUNDS> {
+            $crate::sha256::rows::PrfShape {
+                r0: prefix_bytes / size_of::<$W>() % 16,
+                bits: 8 * (prefix_bytes + 16) as $W,
+                pad: padding(prefix_bytes + 16),
+            }
+        }
+
+        fn hash_shape(pad: usize, n: usize) -> $crate::sha256::rows::HashShape<$W, $ROUNDS> {
+            let mut kw = [0; 8];
+            kw.copy_from_slice(&K[..8]);
+            let half_f = scalar_rounds(&IV, &kw);
+            kw[7] = kw[7].wrapping_add(1);
+            let half_h = scalar_rounds(&IV, &kw);
+            $crate::sha256::rows::HashShape {
+                half_f,
+                half_h,
+                bits_f: 8 * (pad + 2 * n) as $W,
+                bits_h: 8 * (pad + 3 * n) as $W,
+                pad_h: padding(pad + 3 * n),
+            }
+        }
+    };
+}
+pub(crate) use sha2_scalar;

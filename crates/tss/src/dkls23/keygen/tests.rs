@@ -1,0 +1,83 @@
+//! Dealers that keep to the message formats and lie.
+
+use super::*;
+use crate::sim::{Network, rng};
+
+/// Three parties make a 2-of-3 key, party 2 with `lie` applied to its state after round 1 and to
+/// its letters; returns what the honest parties 1 and 3 find.
+fn run(lie: impl FnOnce(&mut Committed, &mut Letters)) -> Vec<Option<Abort>> {
+    let threshold = Threshold::new(2, 3).unwrap();
+    let context = [1; 32];
+    let mut lie = Some(lie);
+    let one = |me: PartyId| {
+        let (mut rounds, mut letters) =
+            KeygenRounds::start(context, me, threshold, None, rng(u64::from(me.get())));
+        if me.get() == 2
+            && let State::Committed(state) = &mut rounds.state
+        {
+            lie.take().unwrap()(state, &mut letters);
+        }
+        let parties = threshold.parties().collect();
+        (me, Keygen(Machine::new(rounds, me, parties, context, letters)))
+    };
+    let results = Network::new(1).run(threshold.parties().map(one).collect()).results;
+    let found = |k: usize| match &results[k].1 {
+        Some(Err(abort)) => Some(abort.clone()),
+        Some(Ok(_)) | None => None,
+    };
+    [found(0), found(2)].into()
+}
+
+/// Commits to what party 2 will open.
+fn recommit(state: &Committed, letters: &mut Letters) {
+    let (opening, opener) = state.opening.split_at(state.opening.len() - COMMITMENT);
+    let label = label(&[1; 32], "polynomial", PartyId::new(2).unwrap(), None);
+    letters.broadcast = commit(&label, opening, opener.try_into().unwrap()).to_vec();
+}
+
+fn blamed(round: u8, check: Check, evidence: Evidence) -> Vec<Option<Abort>> {
+    let abort = blame(PartyId::new(2).unwrap(), round, check, evidence);
+    vec![Some(abort.clone()), Some(abort)]
+}
+
+#[test]
+fn honest_parties_finish() {
+    assert_eq!(run(|_, _| ()), [None, None]);
+}
+
+#[test]
+fn an_opening_of_another_polynomial() {
+    let found = run(|state, _| state.opening[40] ^= 1);
+    assert_eq!(found, blamed(2, Check::Commitment, Evidence::Proof));
+}
+
+#[test]
+fn a_polynomial_whose_constant_term_is_unknown() {
+    let found = run(|state, letters| {
+        let last = 2 * POINT + Proof::LEN - 1;
+        state.opening[last] ^= 1;
+        recommit(state, letters);
+    });
+    assert_eq!(found, blamed(2, Check::ProofOfKnowledge, Evidence::Proof));
+}
+
+#[test]
+fn a_polynomial_that_is_no_point() {
+    let found = run(|state, letters| {
+        state.opening[0] = 5;
+        recommit(state, letters);
+    });
+    assert_eq!(found, blamed(2, Check::Encoding, Evidence::Proof));
+}
+
+#[test]
+fn shares_of_another_polynomial() {
+    let found = run(|state, _| state.polynomial = Polynomial::random(2, &mut rng(99)));
+    assert_eq!(found, blamed(2, Check::VerifiableShare, Evidence::Accusation));
+}
+
+#[test]
+fn another_seed_than_the_committed_one() {
+    let found = run(|state, _| state.seeds.iter_mut().for_each(|seed| seed[0] ^= 1));
+    assert_eq!(found, blamed(2, Check::Commitment, Evidence::Accusation));
+}

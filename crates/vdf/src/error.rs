@@ -1,0 +1,157 @@
+//! What can go wrong, each cause by its name.
+
+use std::fmt;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The modulus is zero.
+    #[error("the modulus is zero")]
+    ModulusZero,
+    /// The modulus is one.
+    #[error("the modulus is one")]
+    ModulusOne,
+    /// The modulus is even.
+    #[error("the modulus is even")]
+    ModulusEven,
+    /// The modulus has too few or too many bits.
+    #[error("the modulus has {bits} bits; it must have 64 to 8192")]
+    ModulusSize {
+        /// Its bits.
+        bits: u64,
+    },
+    /// The modulus is a prime, so anyone knows the order of its group.
+    #[error("the modulus is prime: x^(2^T) could be computed without delay")]
+    ModulusPrime,
+    /// The modulus is a perfect power.
+    #[error("the modulus is a perfect power, the {exponent}th of a smaller number")]
+    ModulusPower {
+        /// The smallest prime exponent.
+        exponent: u32,
+    },
+    /// Text is not a number in hex.
+    #[error("{what} is not a number in hex: {reason}")]
+    Hex {
+        /// What was read.
+        what: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A number that must be below the modulus is not.
+    #[error("{what} is not below the modulus")]
+    NotReduced {
+        /// Which number.
+        what: &'static str,
+    },
+    /// A number shares a factor with the modulus.
+    #[error("{what} shares a factor with the modulus")]
+    NotUnit {
+        /// Which number.
+        what: &'static str,
+    },
+    /// An element is not the smaller of the pair {a, N − a}.
+    #[error("{what} is not the canonical one of a and N - a")]
+    NotCanonical {
+        /// Which element.
+        what: &'static str,
+    },
+    /// An element has Jacobi symbol −1, so it is no signed quadratic residue.
+    #[error("{what} is not a signed quadratic residue")]
+    NotResidue {
+        /// Which element.
+        what: &'static str,
+    },
+    /// More squarings than 2^63.
+    #[error("{0} squarings are more than 2^63")]
+    TooManySquarings(u64),
+    /// A file is not of the kind expected.
+    #[error("this is not a {expected} file")]
+    Magic {
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A file's version is unknown.
+    #[error("{what} version {version} is unknown; this program knows version 1")]
+    Version {
+        /// The kind of file.
+        what: &'static str,
+        /// The version found.
+        version: u8,
+    },
+    /// A proof is of an unknown system.
+    #[error("proof system {0} is unknown")]
+    System(u8),
+    /// A file's length is wrong.
+    #[error("a {what} of {got} bytes: expected {expected}")]
+    Length {
+        /// The kind of file.
+        what: &'static str,
+        /// The length it must have, or at least have.
+        expected: u64,
+        /// The length found.
+        got: u64,
+    },
+    /// A field of a file has a value that is not allowed.
+    #[error("a {what} with {reason}")]
+    Field {
+        /// The kind of file.
+        what: &'static str,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A checkpoint's checksum or its value is wrong.
+    #[error("the checkpoint is damaged: {0}")]
+    CheckpointDamaged(&'static str),
+    /// A checkpoint belongs to another computation.
+    #[error("the checkpoint is of another run: its {0} differs")]
+    CheckpointOther(&'static str),
+    /// The machine keeps on making errors.
+    #[error("the arithmetic failed its check {0} times in a row at the same place")]
+    Faulty(u32),
+    /// The caller asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+    /// A proof is about another modulus.
+    #[error("this proof is for another modulus")]
+    OtherModulus,
+    /// A proof is about another input.
+    #[error("this proof is for another input x")]
+    OtherInput,
+    /// A proof is about another output.
+    #[error("this proof is for another output y")]
+    OtherOutput,
+    /// A proof is about another number of squarings.
+    #[error("this proof is for {} squarings, not {}", Count(*.proof), Count(*.expected))]
+    OtherIterations {
+        /// The proof's.
+        proof: u64,
+        /// The verifier's.
+        expected: u64,
+    },
+    /// The proof is false.
+    #[error("the proof does not verify")]
+    Invalid,
+    /// The sealed file does not open with the key found.
+    #[error("the sealed file does not open: it was altered")]
+    Sealed,
+    /// Reading or writing failed.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// A number of squarings, written 2^t where it is a power of two above 1024.
+pub struct Count(
+    /// The number.
+    pub u64,
+);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 > 1024 && self.0.is_power_of_two() {
+            write!(f, "2^{}", self.0.trailing_zeros())
+        } else {
+            write!(f, "{}", self.0)
+        }
+    }
+}

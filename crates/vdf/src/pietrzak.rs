@@ -1,0 +1,193 @@
+//! Pietrzak's proof: halve T again and again, in the signed quadratic residues.
+//!
+//! The claim is that v = u^(2^S) for u, v in QR⁺, the numbers of 1 to (N − 1)/2 with Jacobi symbol 1.
+//! A round of the proof: where S is odd, u becomes u² and S one less. Then the prover sends
+//! μ = u^(2^(S/2)), a challenge r of 128 bits is drawn, and the claims μ = u^(2^(S/2)) and
+//! v = μ^(2^(S/2)) are folded into one: u ← u^r·μ, v ← μ^r·v, S ← S/2. When S is at most [`LAST`],
+//! the verifier squares himself. The first claim has u = x² and S = T − 1, so that u is a residue
+//! whatever x is; T = 0 needs no proof.
+//!
+//! The prover records the values of the chain that the first d rounds need, 2^d to 2^(d+1) of them at
+//! exponents known beforehand, and folds these lists along with u and v; what remains after d rounds is
+//! squared again.
+//!
+//! K. Pietrzak, Simple verifiable delay functions, 2018/627, §3 and §6 (halving, signed residues).
+
+use crate::tape::Tape;
+use crate::transcript::{Statement, Transcript};
+use crate::wesolowski::check_units;
+use crate::{Element, Error, Modulus, System, nat};
+use tetralith_kernels::mont::FastRing;
+
+/// The claim at which rounds stop.
+const LAST: u64 = 256;
+
+/// The shape of one round: S before it, whether u is squared first, and half of what S is then.
+#[derive(Clone, Copy)]
+struct Round {
+    odd: u64,
+    half: u64,
+}
+
+/// The rounds for T, and the number of squarings of the claim that remains.
+fn rounds(iterations: u64) -> (Vec<Round>, u64) {
+    let mut rest = iterations.saturating_sub(1);
+    let mut rounds = Vec::new();
+    while rest > LAST {
+        let round = Round { odd: rest & 1, half: rest / 2 };
+        rounds.push(round);
+        rest = round.half;
+    }
+    (rounds, rest)
+}
+
+/// The number of elements of a proof for T.
+pub(crate) fn proof_len(iterations: u64) -> usize {
+    rounds(iterations).0.len()
+}
+
+/// How a proof will be computed: which exponents each of the first d rounds needs.
+pub(crate) struct Plan {
+    rounds: Vec<Round>,
+    /// For each recorded round and the one after: exponents of its u, rising. The first list counts
+    /// from u = x².
+    needs: Vec<Vec<u64>>,
+}
+
+impl Plan {
+    /// The cheapest plan whose recorded values fit `memory` bytes.
+    pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64) -> Self {
+        let (rounds, _) = rounds(iterations);
+        let most = memory / (16 * modulus.fast().len() as u64); // 2^(d+1) values
+        let depths = (0..=rounds.len().min(30)).filter(|&d| 1 << d <= most.max(1));
+        // A folded value costs about 160 multiplications; each half of the rest is squared once.
+        let cost = |d: &usize| (160u64 << d).saturating_add(2 * (iterations >> d));
+        let depth = depths.min_by_key(cost).unwrap_or(0);
+        let mut needs = vec![vec![0]];
+        for round in rounds[..depth].iter().rev() {
+            let later = &needs[needs.len() - 1];
+            let low = later.iter().map(|e| e + round.odd);
+            let high = later.iter().map(|e| e + round.odd + round.half);
+            let mut need: Vec<u64> = low.chain(high).collect();
+            need.push(round.odd + round.half);
+            need.sort_unstable();
+            need.dedup();
+            needs.push(need);
+        }
+        needs.reverse();
+        Self { rounds, needs }
+    }
+
+    /// The empty tape to record on: exponents of x, where u = x^(2^1).
+    pub(crate) fn tape(&self, modulus: &Modulus) -> Tape {
+        Tape::at(modulus, self.needs[0].iter().map(|e| e + 1).collect())
+    }
+}
+
+/// Computes the proof elements from the recorded values.
+pub(crate) fn prove(plan: &Plan, tape: &Tape, statement: &Statement) -> Vec<Element> {
+    if statement.iterations == 0 {
+        return Vec::new();
+    }
+    let modulus = &statement.modulus;
+    let ring = &mut modulus.fast().clone();
+    let mut transcript = Transcript::new(System::Pietrzak, statement);
+    let mut values: Vec<Vec<u64>> =
+        (0..plan.needs[0].len()).map(|i| tape.value(i).to_vec()).collect();
+    let mut proof = Vec::new();
+    let mut send = |middle: &[u64]| {
+        let mu = element(modulus, middle);
+        transcript.absorb(&mu.to_bytes());
+        proof.push(mu);
+        transcript.challenge()
+    };
+    for (round, (need, later)) in plan.rounds.iter().zip(plan.needs.iter().zip(&plan.needs[1..])) {
+        let at = |e: u64| {
+            let i = need.binary_search(&e).expect("a plan holds what its rounds need");
+            &values[i][..]
+        };
+        let (low, high) = (round.odd, round.odd + round.half);
+        let r = send(at(high));
+        values = later.iter().map(|e| folded(ring, at(e + low), &r, at(e + high))).collect();
+    }
+    let mut u = values.swap_remove(0);
+    for round in &plan.rounds[plan.needs.len() - 1..] {
+        u = squared(ring, &u, round.odd);
+        let middle = squared(ring, &u, round.half);
+        let r = send(&middle);
+        u = folded(ring, &u, &r, &middle);
+    }
+    proof
+}
+
+/// a^r·b.
+fn folded(ring: &mut FastRing, a: &[u64], r: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut out = ring.pow_vartime(a, r);
+    ring.mul_assign(&mut out, b);
+    out
+}
+
+fn squared(ring: &mut FastRing, a: &[u64], count: u64) -> Vec<u64> {
+    let mut a = a.to_vec();
+    ring.square_assign(&mut a, count);
+    a
+}
+
+fn element(modulus: &Modulus, a: &[u64]) -> Element {
+    modulus.residue(modulus.fast().leave(a)).element(modulus)
+}
+
+/// Checks a proof.
+///
+/// # Errors
+/// [`Error::Invalid`], which says no more; [`Error::NotUnit`] and [`Error::NotResidue`] where a number
+/// is not in the group.
+pub(crate) fn verify(statement: &Statement, proof: &[Element]) -> Result<(), Error> {
+    check_units(statement)?;
+    let (rounds, rest) = rounds(statement.iterations);
+    let modulus = &statement.modulus;
+    if statement.iterations == 0 {
+        let same = statement.x.element(modulus) == statement.y && proof.is_empty();
+        return if same { Ok(()) } else { Err(Error::Invalid) };
+    }
+    if rounds.len() != proof.len() {
+        return Err(Error::Invalid);
+    }
+    check_residues(modulus, &statement.y, proof)?;
+    let ring = &mut modulus.fast().clone();
+    let mut transcript = Transcript::new(System::Pietrzak, statement);
+    let x = ring.enter(statement.x.limbs());
+    let mut u = squared(ring, &x, 1);
+    let mut v = ring.enter(statement.y.residue().limbs());
+    for (round, mu) in rounds.iter().zip(proof) {
+        u = squared(ring, &u, round.odd);
+        transcript.absorb(&mu.to_bytes());
+        let r = transcript.challenge();
+        let mu = ring.enter(mu.residue().limbs());
+        u = folded(ring, &u, &r, &mu);
+        v = folded(ring, &mu, &r, &v);
+    }
+    if element(modulus, &squared(ring, &u, rest)) == element(modulus, &v) {
+        Ok(())
+    } else {
+        Err(Error::Invalid)
+    }
+}
+
+/// Refuses elements whose Jacobi symbol is not 1: they are no signed quadratic residues.
+///
+/// Where N = 3 mod 4, −1 has the symbol −1, so of a and −a exactly one has the symbol 1 and the test
+/// could refuse nothing but right elements; there it is left out.
+fn check_residues(modulus: &Modulus, y: &Element, proof: &[Element]) -> Result<(), Error> {
+    let symbol = |a: &Element| nat::jacobi(a.residue().limbs(), modulus.limbs());
+    if modulus.limbs()[0] & 3 == 3 {
+        return Ok(());
+    }
+    if symbol(y) != 1 {
+        return Err(Error::NotResidue { what: "y" });
+    }
+    if proof.iter().any(|mu| symbol(mu) != 1) {
+        return Err(Error::NotResidue { what: "an element of the proof" });
+    }
+    Ok(())
+}

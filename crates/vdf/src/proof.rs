@@ -1,0 +1,295 @@
+//! Proofs as values and as bytes.
+//!
+//! An encoded proof holds its whole statement, so that a file can be read and judged by itself, and a
+//! verifier says which part is not what he expected. The format is in `docs/vdf-proof.md`.
+
+use crate::eval::MAX_ITERATIONS;
+use crate::transcript::{Statement, System};
+use crate::{Element, Error, Modulus, Residue, pietrzak, wesolowski};
+
+/// A statement y = ±x^(2^T) mod N, with a proof of it that may be false.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    pub(crate) statement: Statement,
+    pub(crate) body: Body,
+}
+
+/// What the proof systems add to the statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    Wesolowski(Element),
+    Segmented(Vec<Segment>),
+    Pietrzak(Vec<Element>),
+}
+
+/// One stretch of an n-Wesolowski proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) iterations: u64,
+    /// The value after these squarings.
+    pub(crate) y: Element,
+    pub(crate) proof: Element,
+}
+
+const MAGIC: &[u8; 4] = b"TVDP";
+const VERSION: u8 = 1;
+const WHAT: &str = "proof";
+
+impl Proof {
+    /// The most segments of an n-Wesolowski proof.
+    pub const MAX_SEGMENTS: usize = 64;
+
+    /// What the proof is about.
+    #[must_use]
+    pub fn statement(&self) -> &Statement {
+        &self.statement
+    }
+
+    /// The proof's system.
+    #[must_use]
+    pub fn system(&self) -> System {
+        match self.body {
+            Body::Wesolowski(_) => System::Wesolowski,
+            Body::Segmented(_) => System::Segmented,
+            Body::Pietrzak(_) => System::Pietrzak,
+        }
+    }
+
+    /// Refuses a proof about another modulus.
+    ///
+    /// # Errors
+    /// [`Error::OtherModulus`].
+    pub fn expect_modulus(&self, modulus: &Modulus) -> Result<(), Error> {
+        if self.statement.modulus == *modulus { Ok(()) } else { Err(Error::OtherModulus) }
+    }
+
+    /// Refuses a proof about another input.
+    ///
+    /// # Errors
+    /// [`Error::OtherInput`].
+    pub fn expect_input(&self, x: &Residue) -> Result<(), Error> {
+        if self.statement.x == *x { Ok(()) } else { Err(Error::OtherInput) }
+    }
+
+    /// Refuses a proof about another number of squarings.
+    ///
+    /// # Errors
+    /// [`Error::OtherIterations`].
+    pub fn expect_iterations(&self, expected: u64) -> Result<(), Error> {
+        let proof = self.statement.iterations;
+        if proof == expected { Ok(()) } else { Err(Error::OtherIterations { proof, expected }) }
+    }
+
+    /// Refuses a proof about another output. `y` is a plain residue, as `eval` gives it; a proof is
+    /// about y or N − y, whichever is smaller.
+    ///
+    /// # Errors
+    /// [`Error::OtherOutput`].
+    pub fn expect_output(&self, y: &Residue) -> Result<(), Error> {
+        let same = self.statement.y == y.element(&self.statement.modulus);
+        if same { Ok(()) } else { Err(Error::OtherOutput) }
+    }
+
+    /// Checks the proof. It says nothing about whether the statement is the one wanted: the `expect_…`
+    /// functions do.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]; or [`Error::NotUnit`] or [`Error::NotResidue`], where a number is not in the
+    /// group.
+    pub fn verify(&self) -> Result<(), Error> {
+        match &self.body {
+            Body::Wesolowski(proof) => wesolowski::verify(self.system(), &self.statement, proof),
+            Body::Segmented(_) => wesolowski::verify_many(&self.claims()),
+            Body::Pietrzak(proof) => pietrzak::verify(&self.statement, proof),
+        }
+    }
+
+    /// Checks many proofs, of whatever systems and moduli, and says of each whether it is right.
+    ///
+    /// Wesolowski proofs modulo the same number share their squarings; where they are not all right,
+    /// each is checked by itself.
+    #[must_use]
+    pub fn verify_many(proofs: &[Proof]) -> Vec<Result<(), Error>> {
+        let mut results: Vec<Option<Result<(), Error>>> = proofs.iter().map(|_| None).collect();
+        for first in 0..proofs.len() {
+            if results[first].is_some() {
+                continue;
+            }
+            let modulus = &proofs[first].statement.modulus;
+            let same: Vec<usize> = (first..proofs.len())
+                .filter(|&i| results[i].is_none() && proofs[i].statement.modulus == *modulus)
+                .collect();
+            let claims: Vec<_> = same.iter().flat_map(|&i| proofs[i].claims()).collect();
+            let together = wesolowski::verify_many(&claims).is_ok();
+            for i in same {
+                let alone = !together || matches!(proofs[i].body, Body::Pietrzak(_));
+                results[i] = Some(if alone { proofs[i].verify() } else { Ok(()) });
+            }
+        }
+        results.into_iter().map(|result| result.unwrap_or(Err(Error::Invalid))).collect()
+    }
+
+    /// The Wesolowski proofs that this one consists of.
+    fn claims(&self) -> Vec<(System, Statement, &Element)> {
+        match &self.body {
+            Body::Wesolowski(proof) => vec![(self.system(), self.statement.clone(), proof)],
+            Body::Segmented(segments) => segment_statements(&self.statement, segments)
+                .map(|(statement, segment)| (System::Segmented, statement, &segment.proof))
+                .collect(),
+            Body::Pietrzak(_) => Vec::new(),
+        }
+    }
+
+    /// The encoded proof.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let statement = &self.statement;
+        let mut out = MAGIC.to_vec();
+        out.extend([VERSION, self.system().number()]);
+        out.extend((statement.modulus.width() as u16).to_be_bytes());
+        out.extend(statement.modulus.to_bytes());
+        out.extend(statement.x.to_bytes());
+        out.extend(statement.iterations.to_be_bytes());
+        out.extend(statement.y.to_bytes());
+        match &self.body {
+            Body::Wesolowski(proof) => out.extend(proof.to_bytes()),
+            Body::Segmented(segments) => {
+                out.push(segments.len() as u8);
+                for segment in segments {
+                    out.extend(segment.iterations.to_be_bytes());
+                    out.extend(segment.y.to_bytes());
+                    out.extend(segment.proof.to_bytes());
+                }
+            }
+            Body::Pietrzak(elements) => elements.iter().for_each(|e| out.extend(e.to_bytes())),
+        }
+        out
+    }
+
+    /// Reads an encoded proof strictly. It is not verified.
+    ///
+    /// # Errors
+    /// The kind, version, system or length is wrong, or a number is out of range.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut reader = Reader { bytes, at: 0 };
+        let head = reader.take(6)?;
+        if !head.starts_with(MAGIC) {
+            return Err(Error::Magic { expected: WHAT });
+        }
+        if head[4] != VERSION {
+            return Err(Error::Version { what: WHAT, version: head[4] });
+        }
+        let system = System::from_number(head[5]).ok_or(Error::System(head[5]))?;
+        let statement = reader.statement()?;
+        let modulus = &statement.modulus;
+        let body = match system {
+            System::Wesolowski => Body::Wesolowski(reader.element(modulus, "the proof element")?),
+            System::Segmented => Body::Segmented(reader.segments(&statement)?),
+            System::Pietrzak => {
+                let count = pietrzak::proof_len(statement.iterations);
+                let elements = (0..count).map(|_| reader.element(modulus, "a proof element"));
+                Body::Pietrzak(elements.collect::<Result<_, _>>()?)
+            }
+        };
+        reader.end()?;
+        Ok(Self { statement, body })
+    }
+}
+
+/// The statements of the segments, each of which begins where the one before ended.
+pub(crate) fn segment_statements<'a>(
+    whole: &'a Statement,
+    segments: &'a [Segment],
+) -> impl Iterator<Item = (Statement, &'a Segment)> {
+    let starts = std::iter::once(whole.x.clone())
+        .chain(segments.iter().map(|segment| segment.y.residue().clone()));
+    segments.iter().zip(starts).map(|(segment, x)| {
+        let (modulus, y) = (whole.modulus.clone(), segment.y.clone());
+        (Statement { modulus, x, iterations: segment.iterations, y }, segment)
+    })
+}
+
+/// Takes fields off the front of a proof.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
+        let end = self.at + len;
+        let field = self.bytes.get(self.at..end).ok_or(Error::Length {
+            what: WHAT,
+            expected: end as u64,
+            got: self.bytes.len() as u64,
+        })?;
+        self.at = end;
+        Ok(field)
+    }
+
+    fn number(&mut self, len: usize) -> Result<u64, Error> {
+        Ok(self.take(len)?.iter().fold(0, |n, &byte| n << 8 | u64::from(byte)))
+    }
+
+    fn element(&mut self, modulus: &Modulus, what: &'static str) -> Result<Element, Error> {
+        modulus.decode_element(self.take(modulus.width())?, what)
+    }
+
+    fn statement(&mut self) -> Result<Statement, Error> {
+        let width = self.number(2)? as usize;
+        let bytes = self.take(width)?;
+        if bytes.first() == Some(&0) {
+            return Err(Error::Field { what: WHAT, reason: "a modulus that begins with zeros" });
+        }
+        let modulus = known_modulus(bytes)?;
+        let x = modulus.decode(self.take(width)?, "the proof's x")?;
+        let iterations = self.number(8)?;
+        if iterations > MAX_ITERATIONS {
+            return Err(Error::TooManySquarings(iterations));
+        }
+        let y = self.element(&modulus, "the proof's y")?;
+        Ok(Statement { modulus, x, iterations, y })
+    }
+
+    fn segments(&mut self, statement: &Statement) -> Result<Vec<Segment>, Error> {
+        let count = self.number(1)? as usize;
+        if !(1..=Proof::MAX_SEGMENTS).contains(&count) {
+            return Err(Error::Field { what: WHAT, reason: "a number of segments not 1 to 64" });
+        }
+        let mut segments = Vec::with_capacity(count);
+        let mut left = statement.iterations;
+        for _ in 0..count {
+            let iterations = self.number(8)?;
+            left = match left.checked_sub(iterations) {
+                Some(left) if iterations > 0 => left,
+                _ => return Err(Error::Field { what: WHAT, reason: SUM }),
+            };
+            let y = self.element(&statement.modulus, "a segment's y")?;
+            let proof = self.element(&statement.modulus, "a proof element")?;
+            segments.push(Segment { iterations, y, proof });
+        }
+        if left != 0 {
+            return Err(Error::Field { what: WHAT, reason: SUM });
+        }
+        if segments.last().is_some_and(|last| last.y != statement.y) {
+            return Err(Error::Field { what: WHAT, reason: "segments that end in another y" });
+        }
+        Ok(segments)
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        let (expected, got) = (self.at as u64, self.bytes.len() as u64);
+        if expected == got { Ok(()) } else { Err(Error::Length { what: WHAT, expected, got }) }
+    }
+}
+
+const SUM: &str = "segments that do not add up to T";
+
+/// A preset, which needs no tests, or a modulus made from the bytes.
+fn known_modulus(bytes: &[u8]) -> Result<Modulus, Error> {
+    let presets = [Modulus::rsa2048(), Modulus::lcs35()];
+    match presets.into_iter().find(|preset| preset.to_bytes() == bytes) {
+        Some(preset) => Ok(preset),
+        None => Modulus::from_bytes(bytes),
+    }
+}

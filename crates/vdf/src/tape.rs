@@ -1,0 +1,69 @@
+//! Values of the chain that a prover will need again, recorded while it runs.
+
+use crate::Modulus;
+
+/// Values x^(2^e) mod N as elements of the modulus's fast ring, for a list of exponents e that was fixed before.
+pub(crate) struct Tape {
+    stops: Stops,
+    width: usize,
+    values: Vec<u64>,
+}
+
+/// The exponents to record, in rising order.
+enum Stops {
+    /// 0, i, 2·i, … so many of them.
+    Every { interval: u64, count: usize },
+    /// These.
+    List(Vec<u64>),
+}
+
+impl Tape {
+    /// A tape of the exponents 0, interval, 2·interval, …, `count` of them.
+    pub(crate) fn every(modulus: &Modulus, interval: u64, count: usize) -> Self {
+        let width = modulus.fast().len();
+        let values = Vec::with_capacity(count * width);
+        Self { stops: Stops::Every { interval, count }, width, values }
+    }
+
+    /// A tape of the exponents in `list`, which rise.
+    pub(crate) fn at(modulus: &Modulus, list: Vec<u64>) -> Self {
+        debug_assert!(list.is_sorted());
+        let width = modulus.fast().len();
+        let values = Vec::with_capacity(list.len() * width);
+        Self { stops: Stops::List(list), width, values }
+    }
+
+    fn stop(&self, i: usize) -> Option<u64> {
+        match &self.stops {
+            Stops::Every { interval, count } => (i < *count).then(|| i as u64 * interval),
+            Stops::List(list) => list.get(i).copied(),
+        }
+    }
+
+    /// The next exponent to be recorded.
+    pub(crate) fn next(&self) -> Option<u64> {
+        self.stop(self.len())
+    }
+
+    /// The number of values recorded.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len() / self.width
+    }
+
+    /// Records the element of exponent [`Tape::next`].
+    pub(crate) fn push(&mut self, element: &[u64]) {
+        debug_assert_eq!(element.len(), self.width);
+        self.values.extend(element);
+    }
+
+    /// Forgets the values of exponents above `done`.
+    pub(crate) fn rewind(&mut self, done: u64) {
+        let keep = (0..self.len()).take_while(|&i| self.stop(i).is_some_and(|e| e <= done)).count();
+        self.values.truncate(keep * self.width);
+    }
+
+    /// The `i`th value, an element of the fast ring.
+    pub(crate) fn value(&self, i: usize) -> &[u64] {
+        &self.values[i * self.width..(i + 1) * self.width]
+    }
+}

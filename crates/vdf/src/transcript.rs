@@ -1,0 +1,172 @@
+//! The Fiat–Shamir transcript: every challenge is a hash of the whole statement.
+//!
+//! A weak transcript is how proofs of delay have been broken: one that leaves out T or the group lets
+//! a prover choose them after the challenge is known. Ours absorbs, each with its length in front, a
+//! domain with the version, the name of the proof system, N, x, T and y, and then every message of
+//! the prover before the next challenge is drawn. The exact bytes are in `docs/vdf-proof.md`.
+
+use crate::{Element, Modulus, Residue, nat, prime};
+use sha2::{Digest, Sha256};
+
+/// A kind of proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum System {
+    /// Wesolowski's: one group element.
+    Wesolowski,
+    /// Wesolowski's in consecutive segments, all but the last of which are proved while squaring.
+    Segmented,
+    /// Pietrzak's: one group element for each halving of T.
+    Pietrzak,
+}
+
+impl System {
+    /// The name on the command line and in the transcript.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            System::Wesolowski => "wesolowski",
+            System::Segmented => "n-wesolowski",
+            System::Pietrzak => "pietrzak",
+        }
+    }
+
+    /// The system's number in encoded proofs.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            System::Wesolowski => 1,
+            System::Segmented => 2,
+            System::Pietrzak => 3,
+        }
+    }
+
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        [System::Wesolowski, System::Segmented, System::Pietrzak]
+            .into_iter()
+            .find(|system| system.number() == number)
+    }
+}
+
+/// What a proof is about: y = ±x^(2^T) mod N.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The modulus N.
+    pub modulus: Modulus,
+    /// The input x, which has no factor in common with N.
+    pub x: Residue,
+    /// The number of squarings T.
+    pub iterations: u64,
+    /// The output's class in (Z/N)*/{±1}.
+    pub y: Element,
+}
+
+/// The running hash of a statement and of what the prover said about it.
+#[derive(Clone)]
+pub(crate) struct Transcript(Sha256);
+
+impl Transcript {
+    /// Starts with the whole statement.
+    pub(crate) fn new(system: System, statement: &Statement) -> Self {
+        let mut transcript = Self(Sha256::new());
+        transcript.absorb(b"tetralith vdf proof v1");
+        transcript.absorb(system.name().as_bytes());
+        transcript.absorb(&statement.modulus.to_bytes());
+        transcript.absorb(&statement.x.to_bytes());
+        transcript.absorb(&statement.iterations.to_be_bytes());
+        transcript.absorb(&statement.y.to_bytes());
+        transcript
+    }
+
+    /// Appends a message with its length.
+    pub(crate) fn absorb(&mut self, message: &[u8]) {
+        self.0.update((message.len() as u64).to_be_bytes());
+        self.0.update(message);
+    }
+
+    /// The hash of all that was absorbed.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        self.0.clone().finalize().into()
+    }
+
+    /// A challenge of 128 bits as limbs, which is absorbed too.
+    pub(crate) fn challenge(&mut self) -> [u64; 2] {
+        let digest = self.digest();
+        self.absorb(&digest);
+        let limb = |i: usize| nat::from_bytes(&digest[8 * i..8 * i + 8]);
+        [1, 0].map(|i| limb(i).first().copied().unwrap_or(0))
+    }
+
+    /// The challenge prime of 256 bits.
+    pub(crate) fn challenge_prime(&self) -> [u64; 4] {
+        hash_to_prime(&self.digest())
+    }
+}
+
+/// The first probable prime among SHA-256(label ‖ seed ‖ counter), the lowest and highest bits set.
+///
+/// Deterministic, so a verifier finds the same prime by himself, and tests it to be prime.
+fn hash_to_prime(seed: &[u8; 32]) -> [u64; 4] {
+    let prefix = Sha256::new_with_prefix(b"tetralith vdf prime v1").chain_update(seed);
+    for counter in 0u64.. {
+        let mut bytes: [u8; 32] =
+            prefix.clone().chain_update(counter.to_be_bytes()).finalize().into();
+        bytes[0] |= 0x80;
+        bytes[31] |= 1;
+        let limbs = nat::from_bytes(&bytes);
+        if prime::is_probable_prime(&limbs, PRIME_ROUNDS) {
+            return [limbs[0], limbs[1], limbs[2], limbs[3]];
+        }
+    }
+    unreachable!("about one in 89 odd numbers of 256 bits is a prime")
+}
+
+/// Rounds of Miller–Rabin for a challenge prime. Candidates come out of a hash, so the bound of
+/// Damgård, Landrock and Pomerance holds: a composite passes with a probability below 2^-127.
+const PRIME_ROUNDS: u32 = 28;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement(t: u64) -> Statement {
+        let modulus = Modulus::rsa2048();
+        let (x, _) = modulus.reduce(&[3]);
+        let y = x.element(&modulus);
+        Statement { modulus, x, iterations: t, y }
+    }
+
+    #[test]
+    fn every_part_changes_the_challenge() {
+        let base = Transcript::new(System::Wesolowski, &statement(8));
+        let mut others = vec![
+            Transcript::new(System::Pietrzak, &statement(8)),
+            Transcript::new(System::Wesolowski, &statement(9)),
+        ];
+        let mut changed = statement(8);
+        changed.x = changed.modulus.reduce(&[4]).0;
+        others.push(Transcript::new(System::Wesolowski, &changed));
+        let mut changed = statement(8);
+        changed.y = changed.modulus.reduce(&[4]).0.element(&changed.modulus);
+        others.push(Transcript::new(System::Wesolowski, &changed));
+        let mut changed = statement(8);
+        changed.modulus = Modulus::lcs35();
+        others.push(Transcript::new(System::Wesolowski, &changed));
+        for (i, other) in others.iter().enumerate() {
+            assert_ne!(base.digest(), other.digest(), "{i}");
+        }
+    }
+
+    #[test]
+    fn challenge_primes_are_primes_of_256_bits() {
+        let prime = Transcript::new(System::Wesolowski, &statement(8)).challenge_prime();
+        assert_eq!(nat::bit_len(&prime), 256);
+        assert!(prime::is_probable_prime(&prime, 64));
+    }
+
+    #[test]
+    fn challenges_follow_one_another() {
+        let mut transcript = Transcript::new(System::Pietrzak, &statement(8));
+        let first = transcript.challenge();
+        assert_ne!(first, transcript.challenge());
+    }
+}

@@ -1,0 +1,215 @@
+//! Malformed input, each with the error it must get.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use tetralith_vdf::timelock::Sealed;
+use tetralith_vdf::{Checkpoint, Error, Modulus, Options, Proof, Prover, System, parse_hex};
+
+#[test]
+fn moduli() {
+    let power = {
+        // (2^61 − 1)^3
+        let p = (1u128 << 61) - 1;
+        let square = p * p;
+        let low = (square & u128::from(u64::MAX)) * p;
+        let high = (square >> 64) * p + (low >> 64);
+        [&high.to_be_bytes()[..], &(low as u64).to_be_bytes()].concat()
+    };
+    type Refused = (&'static str, &'static [u8], fn(&Error) -> bool);
+    let power: &'static [u8] = power.leak();
+    let cases: &[Refused] = &[
+        ("empty", &[], |e| matches!(e, Error::ModulusZero)),
+        ("zero", &[0; 32], |e| matches!(e, Error::ModulusZero)),
+        ("one", &[0, 0, 1], |e| matches!(e, Error::ModulusOne)),
+        ("two", &[2], |e| matches!(e, Error::ModulusEven)),
+        ("even", &[0xfe; 32], |e| matches!(e, Error::ModulusEven)),
+        ("63 bits", &[0x7f; 8], |e| matches!(e, Error::ModulusSize { bits: 63 })),
+        ("8200 bits", &[0xff; 1025], |e| matches!(e, Error::ModulusSize { bits: 8200 })),
+        (
+            "a prime",
+            &[0x7f, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255],
+            |e| matches!(e, Error::ModulusPrime),
+        ),
+        ("a cube", power, |e| matches!(e, Error::ModulusPower { exponent: 3 })),
+        ("a square", &[0xff, 255, 255, 254, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0][..8], |e| {
+            matches!(e, Error::ModulusPower { exponent: 2 })
+        }),
+    ];
+    for (name, bytes, expected) in cases {
+        match Modulus::from_bytes(bytes) {
+            Err(error) if expected(&error) => {}
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn hex() {
+    assert_eq!(parse_hex("0xABC", "x").unwrap(), [0x0a, 0xbc]);
+    let message = |text| parse_hex(text, "x").unwrap_err().to_string();
+    assert_eq!(message(""), "x is not a number in hex: there are no digits");
+    assert_eq!(message("0x"), "x is not a number in hex: there are no digits");
+    assert_eq!(message("12g4"), "x is not a number in hex: 'g' stands at position 2");
+    assert_eq!(message("-1"), "x is not a number in hex: '-' stands at position 0");
+    assert_eq!(message("é"), "x is not a number in hex: 'é' stands at position 0");
+}
+
+/// Changes an encoding and says what the error must be.
+type Case = (&'static str, fn(&mut Vec<u8>), fn(&Error) -> bool);
+
+fn run(bytes: &[u8], cases: &[Case], read: impl Fn(&[u8]) -> Result<(), Error>) {
+    read(bytes).unwrap();
+    for (name, alter, expected) in cases {
+        let mut altered = bytes.to_vec();
+        alter(&mut altered);
+        match read(&altered) {
+            Err(error) if expected(&error) => {}
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    for len in 0..bytes.len().min(700) {
+        assert!(read(&bytes[..len]).is_err(), "{len} bytes");
+    }
+}
+
+fn proof(system: System) -> Vec<u8> {
+    let modulus = Modulus::rsa2048();
+    let (x, _) = modulus.reduce(&[5]);
+    let mut prover = Prover::new(system, &modulus, &x, 600, Options::default()).unwrap();
+    prover.run(&mut |_| std::ops::ControlFlow::Continue(())).unwrap().1.to_bytes()
+}
+
+const W: usize = 256;
+
+#[test]
+fn proofs() {
+    let common: &[Case] = &[
+        ("empty", |b| b.clear(), |e| matches!(e, Error::Length { .. })),
+        ("wrong magic", |b| b[0] = b'X', |e| matches!(e, Error::Magic { expected: "proof" })),
+        ("a newer version", |b| b[4] = 2, |e| matches!(e, Error::Version { version: 2, .. })),
+        ("an unknown system", |b| b[5] = 9, |e| matches!(e, Error::System(9))),
+        ("no modulus", |b| b[6..8].fill(0), |e| matches!(e, Error::ModulusZero)),
+        ("a huge modulus", |b| b[6..8].fill(255), |e| matches!(e, Error::Length { .. })),
+        ("an even modulus", |b| b[7 + W] &= 0xfe, |e| matches!(e, Error::ModulusEven)),
+        ("a modulus with zeros in front", |b| b[8] = 0, |e| matches!(e, Error::Field { .. })),
+        (
+            "x not reduced",
+            |b| b[8 + W..8 + 2 * W].fill(255),
+            |e| matches!(e, Error::NotReduced { what: "the proof's x" }),
+        ),
+        (
+            "y not reduced",
+            |b| b[16 + 2 * W..16 + 3 * W].fill(255),
+            |e| matches!(e, Error::NotReduced { what: "the proof's y" }),
+        ),
+        (
+            "y zero",
+            |b| b[16 + 2 * W..16 + 3 * W].fill(0),
+            |e| matches!(e, Error::NotCanonical { what: "the proof's y" }),
+        ),
+        (
+            "too many squarings",
+            |b| b[8 + 2 * W..16 + 2 * W].fill(255),
+            |e| matches!(e, Error::TooManySquarings(u64::MAX)),
+        ),
+        ("a byte too many", |b| b.push(0), |e| matches!(e, Error::Length { .. })),
+        ("a byte too few", |b| b.truncate(b.len() - 1), |e| matches!(e, Error::Length { .. })),
+    ];
+    for system in [System::Wesolowski, System::Segmented, System::Pietrzak] {
+        run(&proof(system), common, |bytes| Proof::from_bytes(bytes).map(|_| ()));
+    }
+    let segmented: &[Case] = &[
+        ("no segments", |b| b[16 + 3 * W] = 0, |e| matches!(e, Error::Field { .. })),
+        ("65 segments", |b| b[16 + 3 * W] = 65, |e| matches!(e, Error::Field { .. })),
+        (
+            "an empty segment",
+            |b| b[17 + 3 * W..25 + 3 * W].fill(0),
+            |e| matches!(e, Error::Field { .. }),
+        ),
+        ("a long segment", |b| b[24 + 3 * W] ^= 1, |e| matches!(e, Error::Field { .. })),
+        ("another T", |b| b[15 + 2 * W] ^= 1, |e| matches!(e, Error::Field { .. })),
+        ("another end", |b| b[15 + 3 * W] ^= 1, |e| matches!(e, Error::Field { .. })),
+    ];
+    run(&proof(System::Segmented), segmented, |bytes| Proof::from_bytes(bytes).map(|_| ()));
+}
+
+#[test]
+fn sealed_files() {
+    use rand_core::SeedableRng;
+    let mut rng = chacha20::ChaCha20Rng::seed_from_u64(6);
+    let bytes = tetralith_vdf::timelock::seal(b"x", 5, 256, &mut rng).unwrap().to_bytes();
+    let cases: &[Case] = &[
+        ("wrong magic", |b| b[3] = b'P', |e| matches!(e, Error::Magic { expected: "sealed" })),
+        ("a newer version", |b| b[4] = 7, |e| matches!(e, Error::Version { version: 7, .. })),
+        ("a long modulus", |b| b[5] = 1, |e| matches!(e, Error::Length { .. })),
+        ("an even modulus", |b| b[6 + 32] ^= 1, |e| matches!(e, Error::ModulusEven)),
+        (
+            "a not reduced",
+            |b| b[7 + 32..7 + 64].fill(255),
+            |e| matches!(e, Error::NotReduced { .. }),
+        ),
+        ("too many squarings", |b| b[7 + 64] = 255, |e| matches!(e, Error::TooManySquarings(_))),
+        (
+            "no tag",
+            |b| b.truncate(7 + 64 + 32 + 15),
+            |e| matches!(e, Error::Length { expected: 119, got: 118, .. }),
+        ),
+    ];
+    let least = 7 + 64 + 32 + 16;
+    for (name, alter, expected) in cases {
+        let mut altered = bytes.clone();
+        alter(&mut altered);
+        match Sealed::from_bytes(&altered) {
+            Err(error) if expected(&error) => {}
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    (0..least).for_each(|len| assert!(Sealed::from_bytes(&bytes[..len]).is_err()));
+}
+
+#[test]
+fn checkpoints() {
+    let modulus = Modulus::rsa2048();
+    let (x, _) = modulus.reduce(&[5]);
+    let mut evaluation = tetralith_vdf::Evaluation::new(&modulus, &x, 100).unwrap();
+    let bytes = evaluation.checkpoint().unwrap().0.to_bytes();
+    let cases: &[Case] = &[
+        ("empty", |b| b.clear(), |e| matches!(e, Error::Length { .. })),
+        ("a proof", |b| b[3] = b'P', |e| matches!(e, Error::Magic { expected: "checkpoint" })),
+        ("a newer version", |b| b[4] = 2, |e| matches!(e, Error::Version { version: 2, .. })),
+        ("another width", |b| b[6] ^= 1, |e| matches!(e, Error::Length { .. })),
+        ("a flipped bit", |b| b[400] ^= 1, |e| matches!(e, Error::CheckpointDamaged(_))),
+        (
+            "a wrong checksum",
+            |b| *b.last_mut().unwrap() ^= 1,
+            |e| matches!(e, Error::CheckpointDamaged(_)),
+        ),
+        // Whoever makes a new checksum still meets the checks of the content.
+        ("done beyond T", |b| reseal(b, 7 + 2 * W + 8, 1), |e| matches!(e, Error::Field { .. })),
+        (
+            "another check prime",
+            |b| reseal(b, 7 + 2 * W + 19, 1),
+            |e| matches!(e, Error::Field { .. }),
+        ),
+        (
+            "a value not reduced",
+            |b| reseal(b, 7 + 2 * W + 20, 255),
+            |e| matches!(e, Error::Field { .. }),
+        ),
+        (
+            "a wrong value",
+            |b| reseal(b, 7 + 2 * W + 60, 1),
+            |e| matches!(e, Error::CheckpointDamaged("its value fails the check")),
+        ),
+    ];
+    run(&bytes, cases, |bytes| Checkpoint::from_bytes(bytes).map(|_| ()));
+}
+
+/// Changes a byte and mends the checksum.
+fn reseal(bytes: &mut [u8], at: usize, by: u8) {
+    use sha2::{Digest, Sha256};
+    let body = bytes.len() - 32;
+    bytes[at] ^= by;
+    let digest = Sha256::digest(&bytes[..body]);
+    bytes[body..].copy_from_slice(&digest);
+}

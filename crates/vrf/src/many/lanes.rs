@@ -1,0 +1,271 @@
+//! Eight proofs on edwards25519 at a time, one in each lane.
+//!
+//! The steps of [`crate::edwards::verify`], each for all rows of a chunk before the next: rows in
+//! groups of eight, a lane each. The lane of a row that is found not well formed goes on with what is
+//! in it, which no other lane sees, and the row is given to [`crate::verify()`] in the end. That
+//! stops where it sees the fault, so that such rows cost no more than others.
+//!
+//! RFC 9381 §5.3
+
+mod hash_to_curve;
+mod prove;
+
+pub(super) use prove::prove;
+
+use super::Row;
+use crate::edwards::take_32;
+use crate::error::Error;
+use crate::hash_to_curve::Digest64;
+use crate::proof::Output;
+use crate::suite::{EdwardsRules, Format, Hash, Negation, Suite};
+use curve25519_dalek::Scalar;
+use tetralith_kernels::edwards25519x8::{
+    Decoded, DoubleMul, MinusC, Points, decode_all, double_mul_all_vartime, encode_all,
+};
+use tetralith_kernels::lanes8::Lanes8;
+use tetralith_kernels::sha512x8::digest_8;
+
+/// What is read of a row whose lengths are right.
+#[derive(Clone, Copy, Default)]
+struct Parsed {
+    key: [u8; 32],
+    gamma: [u8; 32],
+    /// The challenge of a proof that has one.
+    c: [u8; 16],
+    /// U and V of a proof that has them.
+    commitments: [[u8; 32]; 2],
+    s: [u8; 32],
+    /// Whether key and proof are well formed, as far as has been seen.
+    well_formed: bool,
+    /// Whether the proof verified.
+    valid: bool,
+}
+
+type Encodings = Vec<[[u8; 32]; 8]>;
+
+/// A chunk of rows, and what all steps need.
+struct Chunk<'a> {
+    lanes: Lanes8,
+    rules: &'static EdwardsRules,
+    rows: &'a [Row<'a>],
+    parsed: Vec<Parsed>,
+}
+
+/// Verifies rows, in order.
+pub(super) fn verify(
+    lanes: Lanes8,
+    suite: Suite,
+    rules: &'static EdwardsRules,
+    rows: &[Row<'_>],
+) -> Vec<Result<Output, Error>> {
+    let parsed = rows.iter().map(|row| Parsed::new(suite, rules, row)).collect();
+    let mut chunk = Chunk { lanes, rules, rows, parsed };
+    let outputs = chunk.verify();
+    let verdict = |((row, parsed), output): ((&Row<'_>, &Parsed), &[u8; 64])| match (
+        parsed.well_formed,
+        parsed.valid,
+    ) {
+        (true, true) => Ok(Output::new(suite, output)),
+        (true, false) => Err(Error::Invalid),
+        (false, _) => crate::verify(suite, row.public_key, row.alpha, row.proof),
+    };
+    rows.iter().zip(&chunk.parsed).zip(&outputs).map(verdict).collect()
+}
+
+impl Parsed {
+    /// Cuts a row into its parts. RFC 9381 §5.4.4
+    fn new(suite: Suite, rules: &EdwardsRules, row: &Row<'_>) -> Parsed {
+        let proof = row.proof;
+        let lengths = (row.public_key.len(), proof.len());
+        if lengths != (suite.public_key_len(), suite.proof_len()) {
+            return Parsed::default();
+        }
+        let Some(s) = read_s(rules, &take_32(proof, proof.len() - 32)) else {
+            return Parsed::default();
+        };
+        let (key, gamma) = (take_32(row.public_key, 0), take_32(proof, 0));
+        let mut parsed = Parsed { key, gamma, s, well_formed: true, ..Parsed::default() };
+        match rules.format {
+            Format::Challenge => parsed.c.copy_from_slice(&proof[32..48]),
+            Format::Commitments => parsed.commitments = [take_32(proof, 32), take_32(proof, 64)],
+        }
+        parsed
+    }
+}
+
+/// s as the suite takes it, below L, if it does.
+fn read_s(rules: &EdwardsRules, s: &[u8; 32]) -> Option<[u8; 32]> {
+    if s[31] < 0x10 {
+        return Some(*s); // below 2^252, so below L
+    }
+    if rules.reduce_s {
+        return Some(Scalar::from_bytes_mod_order(*s).to_bytes());
+    }
+    bool::from(Scalar::from_canonical_bytes(*s).is_some()).then_some(*s)
+}
+
+impl Chunk<'_> {
+    /// Goes through all steps; gives the outputs, which mean something where rows are valid.
+    fn verify(&mut self) -> Vec<[u8; 64]> {
+        let keys = self.gather(|p| p.key);
+        let gammas = self.gather(|p| p.gamma);
+        let key_points = self.decode(&keys);
+        let gamma_points = self.decode(&gammas);
+        for (group, decoded) in key_points.iter().enumerate() {
+            self.refuse(group, decoded.points.small_order(self.lanes));
+        }
+        let h_points = self.hash_to_curve();
+        let (h, gamma8) = self.encode_early(&h_points, &gamma_points);
+        if self.rules.format == Format::Commitments {
+            let given = [0, 1].map(|i| self.gather(|p| p.commitments[i]));
+            let c = self.challenges(&keys, &h, &gammas, &given[0], &given[1]);
+            for (parsed, c) in self.parsed.iter_mut().zip(c.as_flattened()) {
+                parsed.c = *c;
+            }
+        }
+        let [u, v] = self.commitments(&key_points, &h_points, &gamma_points);
+        self.compare(&keys, &h, &gammas, &u, &v);
+        self.outputs(&gamma8)
+    }
+
+    /// One part of every row, in groups; missing rows are like the last one.
+    fn gather<T: Copy>(&self, part: impl Fn(&Parsed) -> T) -> Vec<[T; 8]> {
+        let last = self.parsed.len() - 1;
+        let group = |start: usize| {
+            core::array::from_fn(|lane| part(&self.parsed[(start + lane).min(last)]))
+        };
+        (0..self.parsed.len()).step_by(8).map(group).collect()
+    }
+
+    /// Marks the lanes of `mask` as not well formed.
+    fn refuse(&mut self, group: usize, mask: u8) {
+        for (lane, parsed) in self.parsed[8 * group..].iter_mut().take(8).enumerate() {
+            parsed.well_formed &= mask >> lane & 1 == 0;
+        }
+    }
+
+    fn decode(&mut self, encodings: &[[[u8; 32]; 8]]) -> Vec<Decoded> {
+        let all = decode_all(self.lanes, encodings);
+        for (group, d) in all.iter().enumerate() {
+            self.refuse(group, d.non_canonical | d.not_on_curve | d.negative_zero);
+        }
+        all
+    }
+
+    /// The encodings of H and 8 Γ.
+    fn encode_early(&self, h: &[Points], gamma: &[Decoded]) -> (Encodings, Encodings) {
+        let eight = gamma.iter().map(|gamma| gamma.points.mul_by_cofactor(self.lanes));
+        let points: Vec<Points> = h.iter().copied().chain(eight).collect();
+        let mut encodings = encode_all(self.lanes, &points);
+        let gamma8 = encodings.split_off(h.len());
+        (encodings, gamma8)
+    }
+
+    /// The encodings of U = s B - c Y and V = s H - c Γ.
+    fn commitments(&self, y: &[Decoded], h: &[Points], gamma: &[Decoded]) -> [Encodings; 2] {
+        let (s, c) = (self.gather(|p| p.s), self.gather(|p| p.c));
+        let group = |i: usize| DoubleMul {
+            s: &s[i],
+            c: &c[i],
+            y: &y[i].points,
+            h: &h[i],
+            g: &gamma[i].points,
+        };
+        let groups: Vec<DoubleMul<'_>> = (0..s.len()).map(group).collect();
+        let minus_c = match self.rules.negation {
+            Negation::Integer => MinusC::Integer,
+            Negation::ModOrder => MinusC::ModOrder,
+        };
+        let both = double_mul_all_vartime(self.lanes, &groups, minus_c);
+        let mut u = encode_all(self.lanes, both.as_flattened());
+        let v = u.iter().skip(1).step_by(2).copied().collect();
+        let mut keep = false;
+        u.retain(|_| {
+            keep = !keep;
+            keep
+        });
+        [u, v]
+    }
+
+    /// The challenges. RFC 9381 §5.4.3
+    fn challenges(
+        &self,
+        y: &Encodings,
+        h: &Encodings,
+        gamma: &Encodings,
+        u: &Encodings,
+        v: &Encodings,
+    ) -> Vec<[[u8; 16]; 8]> {
+        let prefix = [self.rules.suite_string, 2];
+        let group = |i: usize| {
+            let digests = self.digests(|lane, message| {
+                message.extend_from_slice(&prefix);
+                if self.rules.domain_separated {
+                    message.extend_from_slice(&y[i][lane]);
+                }
+                for part in [h, gamma, u, v] {
+                    message.extend_from_slice(&part[i][lane]);
+                }
+                if self.rules.domain_separated {
+                    message.push(0);
+                }
+            });
+            digests.map(|digest| core::array::from_fn(|j| digest[j]))
+        };
+        (0..y.len()).map(group).collect()
+    }
+
+    /// Marks the rows whose challenge, or whose U and V, are what was computed.
+    fn compare(
+        &mut self,
+        y: &Encodings,
+        h: &Encodings,
+        gamma: &Encodings,
+        u: &Encodings,
+        v: &Encodings,
+    ) {
+        match self.rules.format {
+            Format::Challenge => {
+                let c = self.challenges(y, h, gamma, u, v);
+                for (parsed, c) in self.parsed.iter_mut().zip(c.as_flattened()) {
+                    parsed.valid = parsed.c == *c;
+                }
+            }
+            Format::Commitments => {
+                let computed = u.as_flattened().iter().zip(v.as_flattened());
+                for (parsed, (u, v)) in self.parsed.iter_mut().zip(computed) {
+                    parsed.valid = parsed.commitments == [*u, *v];
+                }
+            }
+        }
+    }
+
+    /// The outputs from the encodings of 8 Γ. RFC 9381 §5.2
+    fn outputs(&self, gamma8: &Encodings) -> Vec<[u8; 64]> {
+        let group = |encodings: &[[u8; 32]; 8]| {
+            self.digests(|lane, message| {
+                message.extend_from_slice(&[self.rules.suite_string, 3]);
+                message.extend_from_slice(&encodings[lane]);
+                if self.rules.domain_separated {
+                    message.push(0);
+                }
+            })
+        };
+        gamma8.iter().flat_map(group).collect()
+    }
+
+    /// Hashes eight messages, which `write` writes.
+    fn digests(&self, write: impl Fn(usize, &mut Vec<u8>)) -> [[u8; 64]; 8] {
+        let mut buffer = Vec::with_capacity(8 * 192);
+        let mut ends = [0; 9];
+        for lane in 0..8 {
+            write(lane, &mut buffer);
+            ends[lane + 1] = buffer.len();
+        }
+        let messages: [&[u8]; 8] = core::array::from_fn(|lane| &buffer[ends[lane]..ends[lane + 1]]);
+        match self.rules.hash {
+            Hash::Sha512 => digest_8(self.lanes, &messages),
+            Hash::Blake2b => messages.map(|message| Digest64::of(Hash::Blake2b, &[message])),
+        }
+    }
+}

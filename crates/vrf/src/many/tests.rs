@@ -1,0 +1,273 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::suite::{EdwardsRules, Format};
+use crate::{SecretKey, edwards, hash_to_curve};
+use curve25519_dalek::constants::EIGHT_TORSION;
+use curve25519_dalek::{EdwardsPoint, Scalar};
+use tetralith_kernels::edwards25519::{NegativeZero, Point, base};
+
+const EDWARDS: [Suite; 8] = [
+    Suite::Draft03Cardano,
+    Suite::Draft03Algorand,
+    Suite::Draft13BatchCompat,
+    Suite::Edwards25519Tai,
+    Suite::Edwards25519Ell2,
+    Suite::Draft03Blake2b,
+    Suite::Draft03Tai,
+    Suite::Draft03Blake2bTai,
+];
+
+/// A row that owns its bytes.
+#[derive(Clone, Debug)]
+struct Owned(Vec<u8>, Vec<u8>, Vec<u8>);
+
+fn rules(suite: Suite) -> &'static EdwardsRules {
+    match suite.group() {
+        Group::Edwards25519(rules) => rules,
+        _ => panic!("a suite on edwards25519"),
+    }
+}
+
+fn honest(suite: Suite, i: u8) -> Owned {
+    let key = SecretKey::from_bytes(suite, &[i.wrapping_add(1); 32]).unwrap();
+    let alpha = vec![i; 37 * usize::from(i) % 301];
+    let proof = key.prove(&alpha).unwrap().as_bytes().to_vec();
+    Owned(key.public_key().as_bytes().to_vec(), alpha, proof)
+}
+
+fn torsion(i: usize) -> Point {
+    Point::decode(&EIGHT_TORSION[i].compress().to_bytes(), NegativeZero::Refuse).unwrap()
+}
+
+/// What a prover may do who adds a point of small order to the key, to Γ, to U and to V: the nonce
+/// is tried until the verifier's sums come out, where they can.
+fn with_torsion(suite: Suite, seed: u8, on_key: usize, on_gamma: usize, grind: u8) -> Owned {
+    let rules = rules(suite);
+    let x = Scalar::from_bytes_mod_order([seed; 32]);
+    let times = |p: &Point, k: &Scalar| p.mul(&k.to_bytes());
+    let y = times(
+        &Point::decode(&base().mul(&Scalar::ONE.to_bytes()).encode(), NegativeZero::Refuse)
+            .unwrap(),
+        &x,
+    )
+    .add(&torsion(on_key))
+    .encode();
+    let alpha = vec![seed; 9];
+    let h = hash_to_curve::edwards(rules, &y, &alpha).unwrap();
+    let gamma = times(&h, &x).add(&torsion(on_gamma)).encode();
+    let k = Scalar::from(u64::from(grind) + 1000);
+    // Guess c mod 8 as `grind`; the verifier subtracts c times the torsion parts.
+    let guess = u64::from(grind % 8);
+    let minus = |i: usize| {
+        let t = EIGHT_TORSION[i];
+        let sum = (0..guess).fold(EdwardsPoint::default(), |sum, _| sum + t);
+        Point::decode(&(-sum).compress().to_bytes(), NegativeZero::Refuse).unwrap()
+    };
+    let u = base().mul(&k.to_bytes()).add(&minus(on_key)).encode();
+    let v = times(&h, &k).add(&minus(on_gamma)).encode();
+    let c = edwards::challenge(rules, &y, &h.encode(), &gamma, &u, &v);
+    let s = (k + Scalar::from(u128::from_le_bytes(c)) * x).to_bytes();
+    let proof = match rules.format {
+        Format::Challenge => [&gamma[..], &c, &s].concat(),
+        Format::Commitments => [gamma, u, v, s].concat(),
+    };
+    Owned(y.to_vec(), alpha, proof)
+}
+
+/// One bit of something changed.
+fn forged(suite: Suite, i: u8) -> Owned {
+    let Owned(mut key, mut alpha, mut proof) = honest(suite, i);
+    let n = proof.len();
+    match i % 6 {
+        0 => proof[n - 32] ^= 1,
+        1 => proof[32] ^= 0x40,
+        2 => proof[5] ^= 1, // half of these leave the curve
+        3 => alpha.push(0),
+        4 => key[7] ^= 2,
+        _ => proof[47] ^= 0x80,
+    }
+    Owned(key, alpha, proof)
+}
+
+/// Encodings that are not well formed, and points that are not what they should be.
+fn strange(suite: Suite) -> Vec<Owned> {
+    let mut all = Vec::new();
+    let with = |i: u8, change: &dyn Fn(&mut Owned)| {
+        let mut row = honest(suite, i);
+        change(&mut row);
+        row
+    };
+    for low in [0xec, 0xed, 0xee, 0xff] {
+        for high in [0x7f, 0xff] {
+            let mut bytes = [0xff; 32];
+            (bytes[0], bytes[31]) = (low, high);
+            all.push(with(low, &|row| row.0.copy_from_slice(&bytes)));
+            all.push(with(high, &|row| row.2[..32].copy_from_slice(&bytes)));
+        }
+    }
+    for first in [0, 1, 2] {
+        for last in [0, 0x80] {
+            let mut bytes = [0; 32];
+            (bytes[0], bytes[31]) = (first, last);
+            all.push(with(first, &|row| row.0.copy_from_slice(&bytes)));
+            all.push(with(last, &|row| row.2[..32].copy_from_slice(&bytes)));
+        }
+    }
+    for point in EIGHT_TORSION {
+        let bytes = point.compress().to_bytes();
+        all.push(with(3, &|row| row.0.copy_from_slice(&bytes)));
+        all.push(with(4, &|row| row.2[..32].copy_from_slice(&bytes)));
+    }
+    for length in [0, 31, 33] {
+        all.push(with(5, &|row| row.0.resize(length, 1)));
+    }
+    for length in [0, 79, 81, 128, 127] {
+        all.push(with(6, &|row| row.2.resize(length, 1)));
+    }
+    all.push(with(7, &|row| row.2.fill(0xff)));
+    all.push(with(7, &|row| row.2[32..].fill(0))); // c = 0 and s = 0
+    all.push(with(8, &|row| add_order(&mut row.2, 1)));
+    all.push(with(9, &|row| add_order(&mut row.2, 8)));
+    all.push(with(9, &|row| add_order(&mut row.2, 14)));
+    all
+}
+
+/// Adds a multiple of L to s, which leaves it s mod L.
+fn add_order(proof: &mut [u8], times: u32) {
+    let at = proof.len() - 32;
+    for _ in 0..times {
+        let order_minus_1 = (-Scalar::ONE).to_bytes();
+        let mut carry = 1u16;
+        for (byte, add) in proof[at..].iter_mut().zip(order_minus_1) {
+            carry += u16::from(*byte) + u16::from(add);
+            *byte = carry as u8;
+            carry >>= 8;
+        }
+    }
+}
+
+fn all_kinds(suite: Suite) -> Vec<Owned> {
+    let mut all: Vec<Owned> = (0..24).map(|i| honest(suite, i)).collect();
+    all.extend((0..24).map(|i| forged(suite, i)));
+    all.extend(strange(suite));
+    for i in 0..48u8 {
+        let (a, b) = (usize::from(i % 8), usize::from(i / 8 % 8));
+        all.push(with_torsion(suite, i + 1, a, b, i * 5));
+    }
+    all.extend((0..16).map(|i| with_torsion(suite, 77, 4 * (i as usize & 1), 4, i)));
+    all
+}
+
+fn rows(owned: &[Owned]) -> Vec<Row<'_>> {
+    owned.iter().map(|o| Row { public_key: &o.0, alpha: &o.1, proof: &o.2 }).collect()
+}
+
+/// Every kind of row in every lane, beside every kind, with the verdict of the verifier of one.
+#[test]
+fn many_say_what_one_says() {
+    for suite in EDWARDS {
+        let owned = all_kinds(suite);
+        let all = rows(&owned);
+        let expected: Vec<_> =
+            all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
+        let valid = expected.iter().filter(|verdict| verdict.is_ok()).count();
+        assert!(valid >= 26, "{suite}: {valid} valid rows");
+        for shift in 0..8 {
+            // Another order each time, so that neighbours change with lanes.
+            let order: Vec<usize> =
+                (0..all.len()).map(|i| (i * (2 * shift + 1) + 5 * shift) % all.len()).collect();
+            let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
+            let verdicts = verify_many(suite, &shuffled);
+            for (i, verdict) in order.iter().zip(&verdicts) {
+                assert_eq!(*verdict, expected[*i], "{suite}, row {i}, order {shift}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_rows() {
+    let suite = Suite::Draft03Cardano;
+    let owned: Vec<Owned> =
+        (0..40).map(|i| if i % 5 == 4 { forged(suite, i) } else { honest(suite, i) }).collect();
+    let all = rows(&owned);
+    let expected: Vec<_> =
+        all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
+    for n in (0..18).chain([31, 32, 33, 40]) {
+        assert_eq!(verify_many(suite, &all[..n]), expected[..n]);
+    }
+    let repeated: Vec<Row<'_>> = (0..300).map(|i| all[i * 7 % 40]).collect();
+    for (i, verdict) in verify_many(suite, &repeated).iter().enumerate() {
+        assert_eq!(*verdict, expected[i * 7 % 40]);
+    }
+}
+
+#[test]
+fn many_prove_what_one_proves() {
+    let keys: Vec<SecretKey> = EDWARDS
+        .into_iter()
+        .chain([Suite::P256Tai])
+        .flat_map(|suite| (0..19u8).map(move |i| SecretKey::from_bytes(suite, &[i + 9; 32])))
+        .map(Result::unwrap)
+        .collect();
+    let alphas: Vec<Vec<u8>> = (0..keys.len()).map(|i| vec![i as u8; 41 * i % 307]).collect();
+    let rows: Vec<(&SecretKey, &[u8])> =
+        keys.iter().zip(&alphas).map(|(key, alpha)| (key, &alpha[..])).collect();
+    for rows in [&rows[..], &rows[3..4], &rows[5..5]] {
+        for (row, proof) in rows.iter().zip(prove_many(rows)) {
+            let (proof, expected) = (proof.unwrap(), row.0.prove(row.1).unwrap());
+            assert_eq!(proof, expected, "{}", row.0.suite());
+            assert_eq!(proof.to_hash(), expected.to_hash());
+            assert!(row.0.public_key().verify(row.1, &proof).is_ok());
+        }
+    }
+    // Suites that change from row to row.
+    let mixed: Vec<(&SecretKey, &[u8])> = (0..40).map(|i| rows[i * 19 % rows.len()]).collect();
+    for (row, proof) in mixed.iter().zip(prove_many(&mixed)) {
+        assert_eq!(proof.unwrap(), row.0.prove(row.1).unwrap());
+    }
+}
+
+/// Rows with a few bits of key, proof or input changed, and parts taken from other rows.
+#[test]
+fn mutated_rows_have_the_verdicts_of_one() {
+    let slow = std::env::var("TETRALITH_SLOW").is_ok_and(|value| value == "1");
+    if !slow {
+        println!("left out: most rounds, for want of TETRALITH_SLOW=1");
+    }
+    let mut state = 0x243f_6a88_85a3_08d3u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    for suite in EDWARDS {
+        let seeds = all_kinds(suite);
+        for _ in 0..if slow { 200 } else { 1 } {
+            let mutated: Vec<Owned> = (0..100)
+                .map(|_| {
+                    let mut row = seeds[below(seeds.len())].clone();
+                    let other = &seeds[below(seeds.len())];
+                    match below(4) {
+                        0 => row.0.clone_from(&other.0),
+                        1 => row.1.clone_from(&other.1),
+                        _ => {}
+                    }
+                    for _ in 0..below(3) {
+                        let part = if below(3) == 0 { &mut row.0 } else { &mut row.2 };
+                        if !part.is_empty() {
+                            let (at, bit) = (below(part.len()), below(8));
+                            part[at] ^= 1 << bit;
+                        }
+                    }
+                    row
+                })
+                .collect();
+            let all = rows(&mutated);
+            for (row, verdict) in all.iter().zip(verify_many(suite, &all)) {
+                let expected = verify(suite, row.public_key, row.alpha, row.proof);
+                assert_eq!(verdict, expected, "{suite} {row:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Public keys as SubjectPublicKeyInfo, and the X.509 certificates that carry them.
+//!
+//! RFC 9802: the algorithm identifier has no parameters, the key is the raw encoding of RFC 8391. It
+//! says which scheme is meant, so that no caller need know. Certificates are read as far as checking
+//! their signature needs; names, dates and extensions are the caller's business. DER is read strictly.
+//!
+//! Certificates from before RFC 9802 carry an older identifier, under which the key is wrapped in an
+//! OCTET STRING; they are read, and never written.
+
+use crate::{Error, PublicKey, Scheme};
+
+/// Encodes a key as DER SubjectPublicKeyInfo.
+///
+/// # Errors
+/// [`Error::UnknownParams`]: a QRL set, which has no identifier.
+/// RFC 9802 §4 and §5.
+pub fn to_der(key: &PublicKey) -> Result<Vec<u8>, Error> {
+    if key.params().oid().is_none() {
+        return Err(Error::UnknownParams(key.params().to_string()));
+    }
+    let oid = match key.params().scheme() {
+        Scheme::Xmss => XMSS,
+        Scheme::XmssMt => XMSSMT,
+    };
+    let algorithm = element(SEQUENCE, &element(OBJECT, oid));
+    let bits = element(BITS, &[&[0], &key.to_bytes()[..]].concat());
+    Ok(element(SEQUENCE, &[algorithm, bits].concat()))
+}
+
+/// Decodes DER SubjectPublicKeyInfo.
+///
+/// # Errors
+/// [`Error::Malformed`], or as [`PublicKey::from_bytes`].
+pub fn from_der(der: &[u8]) -> Result<PublicKey, Error> {
+    let mut outer = Reader(der);
+    let mut info = outer.enter(SEQUENCE)?;
+    outer.end()?;
+    let algorithm = Algorithm::read(&mut info)?;
+    let key = info.bits()?;
+    info.end()?;
+    if algorithm != Algorithm::Older {
+        return PublicKey::from_bytes(algorithm.scheme(), key);
+    }
+    let mut wrapped = Reader(key);
+    let key = wrapped.enter(OCTETS)?;
+    wrapped.end()?;
+    PublicKey::from_bytes(Scheme::Xmss, key.0)
+}
+
+/// Encodes a key as PEM with the label `PUBLIC KEY`.
+///
+/// # Errors
+/// As [`to_der`].
+/// RFC 7468 §13.
+pub fn to_pem(key: &PublicKey) -> Result<String, Error> {
+    let mut text = String::from("-----BEGIN PUBLIC KEY-----\n");
+    let base64 = base64(&to_der(key)?);
+    for line in base64.as_bytes().chunks(64) {
+        text.extend(line.iter().map(|byte| char::from(*byte)));
+        text.push('\n');
+    }
+    text.push_str("-----END PUBLIC KEY-----\n");
+    Ok(text)
+}
+
+/// Decodes PEM with the label `PUBLIC KEY`.
+///
+/// # Errors
+/// [`Error::Malformed`], or as [`from_der`].
+pub fn from_pem(text: &str) -> Result<PublicKey, Error> {
+    from_der(&pem(text, "PUBLIC KEY")?)
+}
+
+/// A certificate, as far as its signature is concerned.
+#[derive(Debug)]
+pub struct Certificate {
+    /// The subject's key.
+    pub public_key: PublicKey,
+    signed: Vec<u8>,
+    scheme: Scheme,
+    signature: Vec<u8>,
+}
+
+impl Certificate {
+    /// Decodes PEM with the label `CERTIFICATE`; text around it is ignored.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`], or as [`PublicKey::from_bytes`]; also where the subject's key is not of
+    /// this scheme.
+    pub fn from_pem(text: &str) -> Result<Self, Error> {
+        Self::from_der(&pem(text, "CERTIFICATE")?)
+    }
+
+    /// Decodes DER.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem).
+    /// RFC 5280 §4.1.
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        let mut outer = Reader(der);
+        let mut certificate = outer.enter(SEQUENCE)?;
+        outer.end()?;
+        let (signed, mut body) = certificate.element_with_header(SEQUENCE)?;
+        let algorithm = Algorithm::read(&mut certificate)?;
+        let signature = certificate.bits()?.to_vec();
+        certificate.end()?;
+        body.skip_if(VERSION)?;
+        body.enter(INTEGER)?;
+        if Algorithm::read(&mut body)? != algorithm {
+            return Err(malformed("the two signature algorithms differ"));
+        }
+        for _ in ["issuer", "validity", "subject"] {
+            body.enter(SEQUENCE)?;
+        }
+        let (info, _) = body.element_with_header(SEQUENCE)?;
+        let public_key = from_der(info)?;
+        Ok(Self { public_key, signed: signed.to_vec(), scheme: algorithm.scheme(), signature })
+    }
+
+    /// Verifies the certificate's signature under a key; a root's under its own.
+    ///
+    /// # Errors
+    /// As [`PublicKey::verify`]; [`Error::Verification`] also where the key is of another scheme.
+    pub fn verify(&self, issuer: &PublicKey) -> Result<(), Error> {
+        if issuer.params().scheme() != self.scheme {
+            return Err(Error::Verification);
+        }
+        issuer.verify(&self.signed, &self.signature)
+    }
+}
+
+/// An AlgorithmIdentifier without parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Algorithm {
+    Xmss,
+    XmssMt,
+    Older,
+}
+
+impl Algorithm {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        let mut inside = reader.enter(SEQUENCE)?;
+        let oid = inside.enter(OBJECT)?;
+        inside.end()?;
+        match oid.0 {
+            XMSS => Ok(Algorithm::Xmss),
+            XMSSMT => Ok(Algorithm::XmssMt),
+            OLDER => Ok(Algorithm::Older),
+            _ => Err(malformed("the algorithm is neither XMSS nor XMSS^MT")),
+        }
+    }
+
+    fn scheme(self) -> Scheme {
+        match self {
+            Algorithm::Xmss | Algorithm::Older => Scheme::Xmss,
+            Algorithm::XmssMt => Scheme::XmssMt,
+        }
+    }
+}
+
+/// What is left of some DER.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// Takes an element with this tag; returns its whole encoding and a reader of its contents.
+    fn element_with_header(&mut self, tag: u8) -> Result<(&'a [u8], Reader<'a>), Error> {
+        let [found, first, rest @ ..] = self.0 else { return Err(malformed("cut short")) };
+        if *found != tag {
+            return Err(malformed("an unexpected element"));
+        }
+        let (len, header) = match *first {
+            len @ 0..=0x7f => (usize::from(len), 2),
+            count @ 0x81..=0x83 => {
+                let count = usize::from(count & 0x7f);
+                let bytes = rest.get(..count).ok_or(malformed("cut short"))?;
+                let len = bytes.iter().fold(0, |len, byte| len << 8 | usize::from(*byte));
+                if len < 0x80 || bytes[0] == 0 {
+                    return Err(malformed("a length that is not the shortest"));
+                }
+                (len, 2 + count)
+            }
+            _ => return Err(malformed("an indefinite or huge length")),
+        };
+        let (whole, after) = self.0.split_at_checked(header + len).ok_or(malformed("cut short"))?;
+        self.0 = after;
+        Ok((whole, Reader(&whole[header..])))
+    }
+
+    fn enter(&mut self, tag: u8) -> Result<Reader<'a>, Error> {
+        Ok(self.element_with_header(tag)?.1)
+    }
+
+    fn skip_if(&mut self, tag: u8) -> Result<(), Error> {
+        if self.0.first() == Some(&tag) {
+            self.enter(tag)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a BIT STRING of whole bytes.
+    fn bits(&mut self) -> Result<&'a [u8], Error> {
+        match self.enter(BITS)?.0 {
+            [0, bytes @ ..] => Ok(bytes),
+            _ => Err(malformed("a bit string that is not whole bytes")),
+        }
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        if self.0.is_empty() { Ok(()) } else { Err(malformed("trailing bytes")) }
+    }
+}
+
+fn malformed(why: &'static str) -> Error {
+    Error::Malformed { what: "DER", why }
+}
+
+fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
+    let len = contents.len();
+    let mut out = vec![tag];
+    match len {
+        0..=0x7f => out.push(len as u8),
+        0x80..=0xff => out.extend_from_slice(&[0x81, len as u8]),
+        _ => out.extend_from_slice(&[0x82, (len >> 8) as u8, len as u8]),
+    }
+    out.extend_from_slice(contents);
+    out
+}
+
+/// The bytes of the first PEM block with this label.
+fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
+    let fail = |why| Error::Malformed { what: "PEM", why };
+    let (_, after) =
+        text.split_once(&format!("-----BEGIN {label}-----")).ok_or(fail("no such block"))?;
+    let (body, _) = after
+        .split_once(&format!("-----END {label}-----"))
+        .ok_or(fail("the block does not end"))?;
+    let mut digits = Vec::new();
+    for byte in body.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        digits.push(byte);
+    }
+    let data = digits.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
+    if digits.len() % 4 != 0 || digits.len() - data > 2 {
+        return Err(fail("base64 of a wrong length"));
+    }
+    let mut out = Vec::new();
+    let (mut bits, mut count) = (0u32, 0);
+    for byte in &digits[..data] {
+        let value = ALPHABET.iter().position(|digit| digit == byte).ok_or(fail("not base64"))?;
+        bits = bits << 6 | value as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count) as u8);
+            bits &= (1 << count) - 1;
+        }
+    }
+    if bits != 0 {
+        return Err(fail("base64 with bits left over"));
+    }
+    Ok(out)
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+        let bits = bits << (8 * (3 - chunk.len()));
+        for i in 0..4 {
+            let digit = ALPHABET[bits >> (18 - 6 * i) & 63];
+            text.push(if i <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
+}
+
+const SEQUENCE: u8 = 0x30;
+const INTEGER: u8 = 0x02;
+const BITS: u8 = 0x03;
+const OCTETS: u8 = 0x04;
+const OBJECT: u8 = 0x06;
+/// `[0] EXPLICIT`
+const VERSION: u8 = 0xa0;
+/// id-alg-xmss-hashsig, 1.3.6.1.5.5.7.6.34. RFC 9802 §2.
+const XMSS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 6, 34];
+/// id-alg-xmssmt-hashsig, 1.3.6.1.5.5.7.6.35. RFC 9802 §3.
+const XMSSMT: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 6, 35];
+/// 0.4.0.127.0.15.1.1.13.0, of certificates before RFC 9802.
+const OLDER: &[u8] = &[4, 0, 0x7f, 0, 15, 1, 1, 13, 0];
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Params;
+
+    #[test]
+    fn every_set_round_trips() {
+        for params in Params::all() {
+            let key = PublicKey::from_parts(params, &vec![0xa7; 2 * params.n()]).unwrap();
+            let der = to_der(&key).unwrap();
+            assert_eq!(from_der(&der), Ok(key.clone()));
+            assert_eq!(from_pem(&to_pem(&key).unwrap()), Ok(key));
+            for cut in 0..der.len() {
+                assert!(from_der(&der[..cut]).is_err());
+            }
+            assert!(from_der(&[der, vec![0]].concat()).is_err());
+        }
+    }
+
+    #[test]
+    fn malformed_encodings_are_refused() {
+        let why = |der: &[u8]| match from_der(der) {
+            Err(Error::Malformed { why, .. }) => why,
+            other => panic!("{other:?}"),
+        };
+        let key = PublicKey::from_parts(Params::XMSS_SHA2_10_256, &[7; 64]).unwrap();
+        let der = to_der(&key).unwrap();
+        let changed = |at: usize, value: u8| {
+            let mut der = der.clone();
+            der[at] = value;
+            der
+        };
+        assert_eq!(why(&changed(0, 0x31)), "an unexpected element");
+        assert_eq!(why(&changed(1, 0x80)), "an indefinite or huge length");
+        assert_eq!(why(&changed(13, 33)), "the algorithm is neither XMSS nor XMSS^MT");
+        assert_eq!(why(&changed(16, 1)), "a bit string that is not whole bytes");
+        assert_eq!(
+            why(&[&[0x30, 0x81, der[1]], &der[2..]].concat()),
+            "a length that is not the shortest"
+        );
+        let pem = to_pem(&key).unwrap();
+        assert!(from_pem(&pem.replace("BEGIN PUBLIC", "BEGIN PRIVATE")).is_err());
+        assert!(from_pem(&pem.replace('M', "*")).is_err());
+        assert!(from_pem(&pem.replace("-----END", "A\n-----END")).is_err());
+    }
+}

@@ -1,0 +1,269 @@
+//! Keys of the QRL ledger: its parameters, seeds, mnemonics, public keys and addresses.
+//!
+//! A QRL key is a 48-byte seed with a 3-byte descriptor. SHAKE256 expands the seed to SK_SEED, SK_PRF
+//! and SEED; chains are derived the older way ([`Derivation::PrfCounter`]); the tree has n = 32 and an
+//! even height. Formats are those of theQRL/qrllib.
+
+use crate::keys::length;
+use crate::{Derivation, Error, HashFunction, Params, Progress, PublicKey, SecretKey};
+use core::fmt;
+use sha2::{Digest, Sha256};
+use tetralith_kernels::keccak::{RATE_256, shake};
+use zeroize::{Zeroize, Zeroizing};
+
+/// The three bytes that say what a QRL key is.
+///
+/// `signature type 0 ‖ hash function`, `address format 0 ‖ height / 2` (four bits each), and zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Descriptor(Params);
+
+impl Descriptor {
+    /// The descriptor of a hash function and an even height from 4 to 30.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParams`].
+    pub fn new(hash: HashFunction, height: u8) -> Result<Self, Error> {
+        Params::qrl(hash, height).map(Self)
+    }
+
+    /// Decodes three bytes, strictly.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`], with the rule that is broken.
+    pub fn from_bytes(bytes: [u8; 3]) -> Result<Self, Error> {
+        let fail = |why| Err(Error::Malformed { what: "QRL descriptor", why });
+        if bytes[0] >> 4 != 0 {
+            return fail("not an XMSS key");
+        }
+        let hash = match bytes[0] {
+            0 => HashFunction::Sha2,
+            1 => HashFunction::Shake128,
+            2 => HashFunction::Shake256,
+            _ => return fail("no such hash function"),
+        };
+        if bytes[1] >> 4 != 0 {
+            return fail("no such address format");
+        }
+        if bytes[2] != 0 {
+            return fail("the third byte is not zero");
+        }
+        match Params::qrl(hash, 2 * bytes[1]) {
+            Ok(params) => Ok(Self(params)),
+            Err(_) => fail("no such height"),
+        }
+    }
+
+    /// Encodes three bytes.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 3] {
+        let hash = match self.0.hash() {
+            HashFunction::Sha2 => 0,
+            HashFunction::Shake128 => 1,
+            HashFunction::Shake256 => 2,
+        };
+        [hash, self.0.height() as u8 / 2, 0]
+    }
+
+    /// The parameter set.
+    #[must_use]
+    pub fn params(self) -> Params {
+        self.0
+    }
+}
+
+/// A QRL seed with its descriptor: the whole secret of a wallet.
+///
+/// # Security
+/// Wiped on drop. It knows nothing of the indices that were used.
+pub struct ExtendedSeed {
+    descriptor: Descriptor,
+    seed: Zeroizing<[u8; 48]>,
+}
+
+impl fmt::Debug for ExtendedSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ExtendedSeed")
+    }
+}
+
+impl ExtendedSeed {
+    /// Joins a descriptor and a seed.
+    #[must_use]
+    pub fn new(descriptor: Descriptor, seed: &[u8; 48]) -> Self {
+        Self { descriptor, seed: Zeroizing::new(*seed) }
+    }
+
+    /// Decodes the 51 bytes `descriptor ‖ seed`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Malformed`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        length("QRL extended seed", 51, bytes.len())?;
+        let (descriptor, seed) = bytes.split_at(3);
+        let descriptor = Descriptor::from_bytes([descriptor[0], descriptor[1], descriptor[2]])?;
+        let mut copy = Zeroizing::new([0; 48]);
+        copy.copy_from_slice(seed);
+        Ok(Self { descriptor, seed: copy })
+    }
+
+    /// Encodes the 51 bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(51));
+        bytes.extend_from_slice(&self.descriptor.to_bytes());
+        bytes.extend_from_slice(&self.seed[..]);
+        bytes
+    }
+
+    /// Decodes a mnemonic of 34 words.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`]: another count of words, or a word that is not in the list.
+    ///
+    /// # Security
+    /// Words are looked up in a table: the time and the cache show which.
+    pub fn from_mnemonic(text: &str) -> Result<Self, Error> {
+        let what = "QRL mnemonic";
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        if words.len() != 34 {
+            return Err(Error::Malformed { what, why: "not 34 words" });
+        }
+        let list = word_list();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(51));
+        for pair in words.chunks(2) {
+            let mut bits = 0;
+            for word in pair {
+                let index = list.binary_search(word).map_err(|_| Error::Malformed {
+                    what,
+                    why: "a word that is not in the list",
+                })?;
+                bits = bits << 12 | index as u32;
+            }
+            bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
+        }
+        Self::from_bytes(&bytes)
+    }
+
+    /// Writes the 34 words, 12 bits each.
+    ///
+    /// # Security
+    /// Words are looked up in a table: the time and the cache show which.
+    #[must_use]
+    pub fn to_mnemonic(&self) -> Zeroizing<String> {
+        let list = word_list();
+        let mut text = Zeroizing::new(String::with_capacity(34 * 9));
+        for triple in self.to_bytes().chunks(3) {
+            let bits = triple.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+            for index in [bits >> 12, bits & 0xfff] {
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(list[index]);
+            }
+        }
+        text
+    }
+
+    /// The descriptor.
+    #[must_use]
+    pub fn descriptor(&self) -> Descriptor {
+        self.descriptor
+    }
+
+    /// Computes the key.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where `progress` said so.
+    pub fn secret_key(&self, progress: &Progress<'_>) -> Result<SecretKey, Error> {
+        let mut seeds = Zeroizing::new([0; 96]);
+        shake(RATE_256, &[&self.seed[..]], &mut seeds[..]);
+        SecretKey::from_seeds(self.descriptor.0, Derivation::PrfCounter, &seeds[..], progress)
+    }
+}
+
+impl Drop for ExtendedSeed {
+    fn drop(&mut self) {
+        self.seed.zeroize();
+    }
+}
+
+/// Encodes `descriptor ‖ root ‖ SEED`, QRL's form of a public key.
+///
+/// # Errors
+/// [`Error::UnknownParams`]: the key is not one of QRL's.
+pub fn public_key_to_bytes(key: &PublicKey) -> Result<[u8; 67], Error> {
+    if key.params().oid().is_some() {
+        return Err(Error::UnknownParams(key.params().to_string()));
+    }
+    let mut bytes = [0; 67];
+    bytes[..3].copy_from_slice(&Descriptor(key.params()).to_bytes());
+    bytes[3..35].copy_from_slice(key.root());
+    bytes[35..].copy_from_slice(key.seed());
+    Ok(bytes)
+}
+
+/// Decodes `descriptor ‖ root ‖ SEED`.
+///
+/// # Errors
+/// [`Error::Length`] or [`Error::Malformed`].
+pub fn public_key_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
+    length("QRL public key", 67, bytes.len())?;
+    let descriptor = Descriptor::from_bytes([bytes[0], bytes[1], bytes[2]])?;
+    PublicKey::from_parts(descriptor.0, &bytes[3..])
+}
+
+/// A QRL address: descriptor, SHA-256 of the public key, and four bytes of checksum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Address([u8; 39]);
+
+impl Address {
+    /// The address of a public key.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParams`]: the key is not one of QRL's.
+    pub fn of(key: &PublicKey) -> Result<Self, Error> {
+        let key = public_key_to_bytes(key)?;
+        let mut bytes = [0; 39];
+        bytes[..3].copy_from_slice(&key[..3]);
+        bytes[3..35].copy_from_slice(&Sha256::digest(key));
+        let sum = Sha256::digest(&bytes[..35]);
+        bytes[35..].copy_from_slice(&sum[28..]);
+        Ok(Self(bytes))
+    }
+
+    /// Decodes 39 bytes and checks the checksum.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Malformed`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        length("QRL address", 39, bytes.len())?;
+        Descriptor::from_bytes([bytes[0], bytes[1], bytes[2]])?;
+        if Sha256::digest(&bytes[..35])[28..] != bytes[35..] {
+            return Err(Error::Malformed { what: "QRL address", why: "the checksum is wrong" });
+        }
+        let mut address = [0; 39];
+        address.copy_from_slice(bytes);
+        Ok(Self(address))
+    }
+
+    /// The 39 bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 39] {
+        self.0
+    }
+}
+
+/// `Q` and the bytes in hex.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Q")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// QRL's 4096 words, in alphabetical order.
+fn word_list() -> Vec<&'static str> {
+    WORDS.lines().collect()
+}
+
+const WORDS: &str = include_str!("words.txt");

@@ -1,0 +1,315 @@
+//! Signing: a secret key, its state, and the trees it is working in.
+//!
+//! The index is leased and committed before the first secret of it is computed. Trees are kept whole,
+//! one for each layer, so that authentication paths cost nothing; a tree that is left behind is
+//! replaced by the next one. RFC 8391 §4.1.9 (Algorithms 11, 12), §4.2.4 (Algorithm 16).
+
+use crate::address::TreePlace;
+use crate::hash::{Value, h_msg, prf};
+use crate::keys::{PublicKey, SecretKey};
+use crate::lanes::Engine;
+use crate::params::Params;
+use crate::state::{Holder, Lease, OneTimeIndex, Reservations, StateStore, Status};
+use crate::tree::{Progress, Tree};
+use crate::verify::place;
+use crate::{Error, wots};
+use std::collections::VecDeque;
+use zeroize::Zeroizing;
+
+/// A tree in use and, above the lowest layer, its signature of the root below.
+struct Layer {
+    tree: Tree,
+    /// The root that was signed, the leaf that signed it, and the WOTS+ signature.
+    signed: Option<(Vec<u8>, u32, Vec<u8>)>,
+}
+
+/// What a coming signature needs and its message does not decide.
+struct Ahead {
+    index: u64,
+    r: Zeroizing<Value>,
+    table: Zeroizing<Vec<u8>>,
+}
+
+/// Signs messages with a key, an index each.
+///
+/// Neither `Clone` nor `Copy`. It refuses to work in a forked child.
+pub struct Signer<S> {
+    key: SecretKey,
+    state: Reservations<S>,
+    layers: Vec<Option<Layer>>,
+    engine: Engine,
+    batch: u64,
+    ahead: VecDeque<Ahead>,
+    /// Where trees are kept between runs.
+    #[cfg(feature = "file")]
+    cache: Option<std::path::PathBuf>,
+}
+
+impl<S> core::fmt::Debug for Signer<S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Signer({})", self.key.params())
+    }
+}
+
+impl<S: StateStore> Signer<S> {
+    /// Opens a key with its state. Trees are computed when they are first needed.
+    ///
+    /// # Errors
+    /// As [`Reservations::open`].
+    pub fn open(mut key: SecretKey, store: S, holder: Holder) -> Result<Self, Error> {
+        let state = Reservations::open(store, &key.public_key(), holder)?;
+        let mut layers: Vec<_> = (0..key.params().layers()).map(|_| None).collect();
+        if let Some(top) = layers.last_mut() {
+            *top = key.take_tree().map(|tree| Layer { tree, signed: None });
+        }
+        Ok(Self {
+            engine: Engine::new(key.params()),
+            key,
+            state,
+            layers,
+            batch: 1,
+            ahead: VecDeque::new(),
+            #[cfg(feature = "file")]
+            cache: None,
+        })
+    }
+
+    /// Keeps trees in files whose names begin with `base`, and looks for them there.
+    ///
+    /// They are checksummed and made again where they are missing or damaged.
+    #[cfg(feature = "file")]
+    pub fn set_cache(&mut self, base: &std::path::Path) {
+        self.cache = Some(base.to_owned());
+    }
+
+    /// Raises the first index that may be used. See [`Reservations::resume_at`].
+    ///
+    /// # Errors
+    /// As [`Reservations::resume_at`].
+    pub fn resume_at(&mut self, index: u64, now: u64) -> Result<(), Error> {
+        Ok(self.state.resume_at(index, now)?)
+    }
+
+    /// Sets how many indices a commit leases when the lease is used up: 1 unless set.
+    ///
+    /// More are faster; a crash loses those that were not used.
+    pub fn set_batch(&mut self, batch: u64) {
+        self.batch = batch.max(1);
+    }
+
+    /// Leases indices now, so that the next signatures need no commit.
+    ///
+    /// # Errors
+    /// As [`Reservations::reserve`].
+    pub fn reserve(&mut self, count: u64, now: u64) -> Result<Lease, Error> {
+        Ok(self.state.reserve(count, now)?)
+    }
+
+    /// Signs a message with the next index.
+    ///
+    /// `now`: seconds since 1970, for the record.
+    ///
+    /// # Errors
+    /// [`Error::State`]; then no index was used that could be used again.
+    ///
+    /// # Security
+    /// The commit is durable before a secret of the index is touched. Constant time but for the
+    /// message's digest.
+    /// RFC 8391 §4.1.9, Algorithm 12; §4.2.4, Algorithm 16.
+    pub fn sign(&mut self, message: &[u8], now: u64) -> Result<Vec<u8>, Error> {
+        let index = self.state.next(self.batch, now)?;
+        self.sign_index(index, message)
+    }
+
+    /// Computes the trees that the next signature needs, which otherwise it computes itself.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where `progress` said so.
+    pub fn prepare(&mut self, progress: &Progress<'_>) -> Result<(), Error> {
+        let index = self.state.upcoming();
+        if index >= self.key.params().signatures() {
+            return Ok(());
+        }
+        for layer in 0..self.key.params().layers() {
+            self.tree(index, layer, progress)?;
+        }
+        Ok(())
+    }
+
+    /// Computes everything of the next signatures that their messages do not decide, so that
+    /// [`sign`](Self::sign) has little left to do: 34 kB of chain values for each where n = 32.
+    ///
+    /// # Errors
+    /// As [`sign`](Self::sign), where a tree cannot be made.
+    ///
+    /// # Security
+    /// Nothing of it leaves before its index is committed, and it is wiped when it was used.
+    pub fn prepare_ahead(&mut self, count: u64) -> Result<(), Error> {
+        self.prepare(&Progress::silent())?;
+        let first = self.state.upcoming();
+        self.ahead.retain(|ahead| ahead.index >= first);
+        let p = self.key.params();
+        for index in first..p.signatures().min(first.saturating_add(count)) {
+            if self.ahead.iter().all(|ahead| ahead.index != index) {
+                let (at, leaf) = place(p, index, 0);
+                let table = wots::table(&mut self.engine, &self.key, at, leaf);
+                self.ahead.push_back(Ahead { index, r: randomizer(&self.key, index), table });
+            }
+        }
+        Ok(())
+    }
+
+    /// How the indices are spent, as of the last commit.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.state.status()
+    }
+
+    /// The public key.
+    #[must_use]
+    pub fn public_key(&self) -> PublicKey {
+        self.key.public_key()
+    }
+
+    /// The parameter set.
+    #[must_use]
+    pub fn params(&self) -> Params {
+        self.key.params()
+    }
+
+    /// Accounts for what was leased and ends.
+    ///
+    /// # Errors
+    /// As [`Reservations::close`].
+    pub fn close(self, now: u64) -> Result<Status, Error> {
+        Ok(self.state.close(now)?)
+    }
+
+    fn sign_index(&mut self, index: OneTimeIndex, message: &[u8]) -> Result<Vec<u8>, Error> {
+        let index = index.into_inner();
+        let p = self.key.params();
+        while self.ahead.front().is_some_and(|ahead| ahead.index < index) {
+            self.ahead.pop_front();
+        }
+        let ready = self.ahead.front().is_some_and(|ahead| ahead.index == index);
+        let ahead = if ready { self.ahead.pop_front() } else { None };
+        let r = ahead.as_ref().map_or_else(|| randomizer(&self.key, index), |a| a.r.clone());
+        let r = &r[..p.n()];
+        let digest = h_msg(p, r, self.key.root(), index, message);
+        let mut out = Vec::with_capacity(p.signature_bytes());
+        out.extend_from_slice(&index.to_be_bytes()[8 - p.index_bytes()..]);
+        out.extend_from_slice(r);
+        for layer in 0..p.layers() {
+            let (at, leaf) = place(p, index, layer);
+            let below = (layer > 0).then(|| self.root(layer - 1)).transpose()?;
+            self.tree(index, layer, &Progress::silent())?;
+            match below {
+                None => {
+                    let digest = &digest[..p.n()];
+                    match &ahead {
+                        Some(ahead) => wots::sign_from_table(p, &ahead.table, digest, &mut out),
+                        None => {
+                            out.extend(wots::sign(&mut self.engine, &self.key, at, leaf, digest))
+                        }
+                    }
+                }
+                Some(root) => out.extend_from_slice(self.sign_root(layer, leaf, root)?),
+            }
+            self.auth_path(index, layer, leaf, &mut out)?;
+        }
+        debug_assert_eq!(out.len(), p.signature_bytes());
+        Ok(out)
+    }
+
+    /// The signature of the root below, made once while both trees are in use.
+    fn sign_root(&mut self, layer: u32, leaf: u32, root: Vec<u8>) -> Result<&[u8], Error> {
+        let at = self.layer(layer)?.tree.place;
+        let known =
+            matches!(&self.layer(layer)?.signed, Some((r, l, _)) if *r == root && *l == leaf);
+        if !known {
+            let signature = wots::sign(&mut self.engine, &self.key, at, leaf, &root);
+            self.layer(layer)?.signed = Some((root, leaf, signature));
+        }
+        match &self.layer(layer)?.signed {
+            Some((_, _, signature)) => Ok(signature),
+            None => Err(NO_TREE),
+        }
+    }
+
+    fn root(&mut self, layer: u32) -> Result<Vec<u8>, Error> {
+        Ok(self.layer(layer)?.tree.root().to_vec())
+    }
+
+    fn layer(&mut self, layer: u32) -> Result<&mut Layer, Error> {
+        self.layers.get_mut(layer as usize).and_then(Option::as_mut).ok_or(NO_TREE)
+    }
+
+    /// Makes the tree of a layer that an index needs the one in use.
+    fn tree(&mut self, index: u64, layer: u32, progress: &Progress<'_>) -> Result<(), Error> {
+        let (at, _) = place(self.key.params(), index, layer);
+        let slot = &self.layers[layer as usize];
+        if slot.as_ref().is_some_and(|layer| layer.tree.place == at) {
+            return Ok(());
+        }
+        let tree = match self.cached(at) {
+            Some(tree) => tree,
+            None => self.build(at, progress)?,
+        };
+        self.layers[layer as usize] = Some(Layer { tree, signed: None });
+        Ok(())
+    }
+
+    /// A layer's path; where its cache turns out to be damaged, of the tree made anew.
+    fn auth_path(
+        &mut self,
+        index: u64,
+        layer: u32,
+        leaf: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        if self.layer(layer)?.tree.auth_path(leaf, out).is_ok() {
+            return Ok(());
+        }
+        let (at, _) = place(self.key.params(), index, layer);
+        let tree = self.build(at, &Progress::silent())?;
+        self.layer(layer)?.tree = tree;
+        self.layer(layer)?.tree.auth_path(leaf, out)
+    }
+
+    #[cfg(feature = "file")]
+    fn cached(&self, at: TreePlace) -> Option<Tree> {
+        let tree = crate::cache::open(&self.key, at, self.cache.as_deref()?).ok()?;
+        (at != self.key.top() || tree.root() == self.key.root()).then_some(tree)
+    }
+
+    #[cfg(not(feature = "file"))]
+    fn cached(&self, _: TreePlace) -> Option<Tree> {
+        None
+    }
+
+    fn build(&self, at: TreePlace, progress: &Progress<'_>) -> Result<Tree, Error> {
+        let tree = Tree::build(&self.key, at, progress)?;
+        if at == self.key.top() && tree.root() != self.key.root() {
+            return Err(Error::Malformed {
+                what: "secret key",
+                why: "the root is not that of the seeds",
+            });
+        }
+        #[cfg(feature = "file")]
+        if let Some(base) = &self.cache {
+            // A cache that cannot be written costs time only: a signature does not fail for it.
+            let _ = crate::cache::save(&self.key, &tree, base);
+        }
+        Ok(tree)
+    }
+}
+
+/// The signature's `r`: PRF(SK_PRF, toByte(idx, 32)). RFC 8391 §4.1.9, Algorithm 12.
+fn randomizer(key: &SecretKey, index: u64) -> Zeroizing<Value> {
+    let mut bytes = [0; 32];
+    bytes[24..].copy_from_slice(&index.to_be_bytes());
+    prf(key.params(), key.sk_prf(), &bytes)
+}
+
+/// Cannot be: `tree` is called before.
+const NO_TREE: Error = Error::Malformed { what: "signer", why: "a tree is missing" };

@@ -1,0 +1,88 @@
+//! The plain-file store, for small devices.
+//!
+//! A commit writes a new file beside the old one, syncs it, renames it over the old one and syncs the
+//! folder: a crash leaves the old record or the new one, whole.
+
+use super::lock::Lock;
+use super::{Holder, Record, StateError, StateStore};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// A state in a file, locked by this process.
+#[derive(Debug)]
+pub struct FileStore {
+    path: PathBuf,
+    lock: Lock,
+}
+
+impl FileStore {
+    /// Opens the store at a path and locks it; the file need not exist yet.
+    ///
+    /// # Errors
+    /// [`StateError::Held`] with the process that holds the lock, or [`StateError::Io`].
+    pub fn open(path: &Path, holder: &Holder) -> Result<Self, StateError> {
+        Ok(Self { path: path.to_owned(), lock: Lock::take(path, holder)? })
+    }
+
+    /// Reads the record of a store without locking it: for showing a status.
+    ///
+    /// # Errors
+    /// [`StateError::Missing`], [`StateError::Damaged`] or [`StateError::Io`].
+    pub fn peek(path: &Path) -> Result<Record, StateError> {
+        read(path)?.ok_or(StateError::Missing)
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Record>, StateError> {
+    match fs::read(path) {
+        Ok(bytes) => Record::from_bytes(&bytes).map(Some),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes a file so that after a crash the path holds the old bytes or the new.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".new");
+    let mut file = File::create(&aside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&aside, path)?;
+    sync_folder(path)
+}
+
+/// Makes a file's name durable.
+pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // Folders cannot be opened for syncing elsewhere; there the rename itself is durable.
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+impl StateStore for FileStore {
+    fn load(&mut self) -> Result<Option<Record>, StateError> {
+        read(&self.path)
+    }
+
+    fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
+        if read(&self.path)?.map(|record| record.epoch) != expected {
+            return Err(StateError::Conflict { expected });
+        }
+        replace(&self.path, &record.to_bytes())?;
+        self.lock.note(record.epoch);
+        Ok(())
+    }
+
+    fn place(&self) -> [u8; 32] {
+        self.lock.place()
+    }
+
+    fn seen(&self) -> u64 {
+        self.lock.seen()
+    }
+}

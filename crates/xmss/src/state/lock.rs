@@ -1,0 +1,91 @@
+//! One process at a time: a locked file beside the store, which names who holds it.
+
+use super::{Holder, StateError};
+use sha2::{Digest, Sha256};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// The lock, held until it is dropped or the process ends.
+///
+/// The file also notes the highest epoch committed, so that a store put back from a backup is found
+/// out. The note is written after the commit and not synced: it may lag behind, never run ahead.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    path: PathBuf,
+    holder: Holder,
+    seen: u64,
+}
+
+impl Lock {
+    /// Takes the lock of a store.
+    ///
+    /// The operating system frees it when the process dies, so no stale lock is left behind.
+    pub(super) fn take(store: &Path, holder: &Holder) -> Result<Self, StateError> {
+        let mut path = store.as_os_str().to_owned();
+        path.push(".lock");
+        let path = PathBuf::from(path);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StateError::Held(read_text(&mut file).1)),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+        let seen = read_text(&mut file).0;
+        let mut lock = Self { file, path, holder: holder.clone(), seen };
+        lock.write()?;
+        Ok(lock)
+    }
+
+    /// The highest epoch that was noted.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Notes an epoch that was committed. That the note fails is no reason to fail: it guards against
+    /// mistakes, and the commit is done.
+    pub(super) fn note(&mut self, epoch: u64) {
+        self.seen = epoch;
+        let _ = self.write();
+    }
+
+    fn write(&mut self) -> std::io::Result<()> {
+        let text = format!("{:020} {} {}\n", self.seen, self.holder.pid, self.holder.host);
+        self.file.rewind()?;
+        self.file.write_all(text.as_bytes())?;
+        self.file.set_len(text.len() as u64)
+    }
+
+    /// What tells this file from a copy of it: the device and inode of the lock file, which lives as
+    /// long as the store and is never replaced. Elsewhere than on Unix, its full path.
+    pub(super) fn place(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"tetralith place\n");
+        #[cfg(unix)]
+        if let Ok(meta) = self.file.metadata() {
+            use std::os::unix::fs::MetadataExt;
+            hash.update(meta.dev().to_be_bytes());
+            hash.update(meta.ino().to_be_bytes());
+        }
+        #[cfg(not(unix))]
+        if let Ok(path) = self.path.canonicalize() {
+            hash.update(path.as_os_str().as_encoded_bytes());
+        }
+        let _ = &self.path;
+        hash.finalize().into()
+    }
+}
+
+/// The noted epoch and the holder's name; best effort, for the holder may be writing at this moment.
+fn read_text(file: &mut File) -> (u64, Holder) {
+    let mut text = String::new();
+    let _ = file.rewind();
+    let _ = file.take(128).read_to_string(&mut text);
+    let mut parts = text.trim_end().splitn(3, ' ');
+    let mut part = |otherwise| parts.next().unwrap_or(otherwise);
+    let (seen, pid, host) = (part("0"), part("0"), part("an unknown host"));
+    let holder = Holder { pid: pid.parse().unwrap_or(0), host: host.to_owned() };
+    (seen.parse().unwrap_or(0), holder)
+}

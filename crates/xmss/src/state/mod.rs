@@ -1,0 +1,145 @@
+//! The state of a key: which indices are spent, kept where a crash cannot lose it.
+//!
+//! A [`StateStore`] is one small [`Record`] that can be replaced atomically and durably, on the
+//! condition that nobody replaced it meanwhile. Everything else is the same for every store and is
+//! here: indices are leased in ranges, the lease is committed before the first of them is used, and
+//! what was leased is spent whatever happens then. Nothing is secret, but a store that loses a commit
+//! breaks the key.
+//!
+//! The rules are those of draft-ietf-pquip-hbs-state; `docs/xmss-state.md` maps them to tests.
+
+#[cfg(feature = "file")]
+mod file;
+#[cfg(feature = "file")]
+mod lock;
+mod record;
+mod reserve;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod volatile;
+
+#[cfg(feature = "file")]
+pub use file::FileStore;
+#[cfg(feature = "file")]
+pub(crate) use file::replace;
+pub use record::{Holder, OpenLease, Record};
+pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create, key_id, restore};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
+pub use volatile::Volatile;
+
+/// One record, replaced atomically.
+///
+/// `commit` must be durable when it returns: a store that acknowledges before the record would
+/// survive a power failure makes a key forgeable.
+pub trait StateStore {
+    /// Reads the record, or `None` where none was ever committed.
+    ///
+    /// # Errors
+    /// The store cannot be read, or holds no valid record.
+    fn load(&mut self) -> Result<Option<Record>, StateError>;
+
+    /// Replaces the record, durably, if the stored one still has the epoch `expected`; `None` stands
+    /// for no record.
+    ///
+    /// # Errors
+    /// [`StateError::Conflict`] where another record is there; otherwise the record may or may not
+    /// have been replaced, and the caller must load it anew.
+    fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError>;
+
+    /// Where this store is, in a form that a copy of it does not share; all zeros where a store
+    /// cannot tell.
+    fn place(&self) -> [u8; 32] {
+        [0; 32]
+    }
+
+    /// The highest epoch that this place has seen, as far as it knows: a record before it was put
+    /// back from a backup.
+    fn seen(&self) -> u64 {
+        0
+    }
+}
+
+/// Why the state refuses.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// All indices are spent; this never changes.
+    #[error("the key is exhausted: all {limit} indices are spent")]
+    Exhausted {
+        /// How many indices the key had.
+        limit: u64,
+    },
+    /// Fewer indices are left than were asked for.
+    #[error("{asked} indices were asked for and {left} are left")]
+    NotEnough {
+        /// Indices asked for.
+        asked: u64,
+        /// Indices left.
+        left: u64,
+    },
+    /// Another process has the store open.
+    #[error("the state is in use by {0}")]
+    Held(Holder),
+    /// There is no record: the store was never made, or was lost.
+    #[error("there is no state for this key; if it was lost, restore it past every index used")]
+    Missing,
+    /// There is a record already.
+    #[error("there is a state for this key already")]
+    Exists,
+    /// The record is another key's.
+    #[error("the state is that of another key")]
+    OtherKey,
+    /// The record was changed behind this process's back.
+    #[error("the state was changed by somebody else (its epoch is not {expected:?})")]
+    Conflict {
+        /// The epoch that the record should have had.
+        expected: Option<u64>,
+    },
+    /// The store is a copy, or was moved from another machine.
+    #[error("the state was copied or moved here; the other copy may have signed since")]
+    Copied,
+    /// The record is older than one that was seen before.
+    #[error("the state went back: epoch {found} after epoch {seen} was seen")]
+    RolledBack {
+        /// The epoch of the record.
+        found: u64,
+        /// The epoch that was seen before.
+        seen: u64,
+    },
+    /// A state may only go forward.
+    #[error("cannot resume at {asked}: indices below {next} are spent")]
+    Backward {
+        /// The index asked for.
+        asked: u64,
+        /// The first index that is not spent.
+        next: u64,
+    },
+    /// The process was forked; the child must not sign.
+    #[error("the signer belongs to process {owner}; a forked child must open the key itself")]
+    Forked {
+        /// The process that opened the signer.
+        owner: u32,
+    },
+    /// The stored bytes are not a record.
+    #[error("the state is damaged: {0}")]
+    Damaged(&'static str),
+    /// The store cannot be read or written.
+    #[error("the state store failed: {0}")]
+    Io(String),
+}
+
+impl PartialEq for StateError {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for StateError {}
+
+#[cfg(feature = "file")]
+impl From<std::io::Error> for StateError {
+    fn from(error: std::io::Error) -> Self {
+        StateError::Io(error.to_string())
+    }
+}
