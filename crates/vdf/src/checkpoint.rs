@@ -180,9 +180,9 @@ impl Checkpoint {
             let _ = fs::remove_file(&new); // half a file is of no use to anyone
             return Err(error.into());
         }
-        match fs::rename(path, with_suffix(path, ".previous")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
+        // A damaged file must not take the place of the previous one, which may be the last good one.
+        if matches!(Self::load_one(path), Ok(Some(_))) {
+            fs::rename(path, with_suffix(path, ".previous"))?;
         }
         fs::rename(&new, path)?;
         sync_folder(path);

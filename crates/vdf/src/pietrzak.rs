@@ -61,7 +61,7 @@ impl Plan {
         let most = memory / (16 * modulus.fast().len() as u64); // 2^(d+1) values
         let depths = (0..=rounds.len().min(30)).filter(|&d| 1 << d <= most.max(1));
         // A folded value costs about 160 multiplications; each half of the rest is squared once.
-        let cost = |d: &usize| (160u64 << d).saturating_add(2 * (iterations >> d));
+        let cost = |d: &usize| (160u64 << d).saturating_add((iterations >> d).saturating_mul(2));
         let depth = depths.min_by_key(cost).unwrap_or(0);
         let mut needs = vec![vec![0]];
         for round in rounds[..depth].iter().rev() {
