@@ -1,5 +1,6 @@
 //! One process at a time: a locked file beside the store, which names who holds it.
 
+use super::record::process_id;
 use super::{Holder, StateError};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -7,6 +8,8 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// The lock, held until it is dropped or the process ends.
+///
+/// Dropping it unlocks by name: closing the file would not, while a child that was just forked has it open.
 ///
 /// The file also notes the highest epoch committed, so that a store put back from a backup is found
 /// out. The note is written after the commit and not synced: it may lag behind, never run ahead.
@@ -82,6 +85,15 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The lock belongs to the process that took it: a forked child leaves it alone.
+        if process_id() == self.holder.pid {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
 /// The noted epoch and the holder's name; best effort, for the holder may be writing at this moment.
 fn read_text(file: &mut File) -> (u64, Holder) {
     let mut text = String::new();
@@ -92,4 +104,22 @@ fn read_text(file: &mut File) -> (u64, Holder) {
     let (seen, pid, host) = (part("0"), part("0"), part("an unknown host"));
     let holder = Holder { pid: pid.parse().unwrap_or(0), host: host.to_owned() };
     (seen.parse().unwrap_or(0), holder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A child between fork and exec has the parent's files open, whatever their flags.
+    #[test]
+    fn a_dropped_lock_is_free_though_the_file_is_open_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, holder) = (folder.path().join("state"), Holder::new("test"));
+        let lock = Lock::take(&store, &holder).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        assert_eq!(Lock::take(&store, &holder).unwrap_err(), StateError::Held(holder.clone()));
+        drop(lock);
+        drop(Lock::take(&store, &holder).unwrap());
+        drop(inherited);
+    }
 }
