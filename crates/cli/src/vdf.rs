@@ -155,6 +155,7 @@ impl From<Error> for Failure {
             | Error::ModulusEven
             | Error::ModulusSize { .. }
             | Error::ModulusPrime
+            | Error::ModulusSmallFactor
             | Error::ModulusPower { .. } => (Exit::Usage, "input.modulus"),
             _ => (Exit::Usage, "input.malformed"),
         };

@@ -30,6 +30,9 @@ pub enum Error {
         /// The smallest prime exponent.
         exponent: u32,
     },
+    /// A prime below 1024 divides the modulus: proofs modulo it would not be sound.
+    #[error("a prime below 1024 divides the modulus: nothing can be proved modulo it")]
+    ModulusSmallFactor,
     /// Text is not a number in hex.
     #[error("{what} is not a number in hex: {reason}")]
     Hex {

@@ -59,6 +59,12 @@ impl Modulus {
         Self(Arc::new(Inner { bits: nat::bit_len(n), ring, fast: OnceLock::new() }))
     }
 
+    /// Refuses a modulus that everybody knows a factor of, and so elements of known low order: a second
+    /// output times such an element could be proved.
+    pub(crate) fn check_provable(&self) -> Result<(), Error> {
+        if prime::has_small_factor(self.limbs()) { Err(Error::ModulusSmallFactor) } else { Ok(()) }
+    }
+
     /// Makes a modulus from a preset's name (`rsa2048`, `lcs35`) or from hex digits.
     ///
     /// # Errors

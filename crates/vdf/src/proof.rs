@@ -242,6 +242,7 @@ impl<'a> Reader<'a> {
             return Err(Error::Field { what: WHAT, reason: "a modulus that begins with zeros" });
         }
         let modulus = known_modulus(bytes)?;
+        modulus.check_provable()?;
         let x = modulus.decode(self.take(width)?, "the proof's x")?;
         let iterations = self.number(8)?;
         if iterations > MAX_ITERATIONS {

@@ -45,7 +45,8 @@ impl Prover {
     /// Prepares a run.
     ///
     /// # Errors
-    /// [`Error::NotUnit`] where x has a factor in common with N; [`Error::TooManySquarings`] above 2^63.
+    /// [`Error::ModulusSmallFactor`] where a small prime divides N; [`Error::NotUnit`] where x has a factor
+    /// in common with N; [`Error::TooManySquarings`] above 2^63.
     pub fn new(
         system: System,
         modulus: &Modulus,
@@ -53,6 +54,7 @@ impl Prover {
         iterations: u64,
         options: Options,
     ) -> Result<Self, Error> {
+        modulus.check_provable()?;
         if !x.is_unit(modulus) {
             return Err(Error::NotUnit { what: "x" });
         }

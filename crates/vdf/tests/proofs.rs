@@ -163,11 +163,40 @@ fn mismatches_say_which() {
 
 #[test]
 fn inputs_with_a_factor_of_the_modulus() {
-    // 3·(2^127 − 1) = 0x17fff…ffd
-    let modulus = Modulus::parse("17ffffffffffffffffffffffffffffffd").unwrap();
-    let (x, _) = modulus.reduce(&[3]);
+    // (2^61 − 1)·(2^127 − 1)
+    let modulus = Modulus::parse("fffffffffffffff7fffffffffffffffe000000000000001").unwrap();
+    let (x, _) = modulus.reduce(&((1u64 << 61) - 1).to_be_bytes());
     let refused = Prover::new(System::Wesolowski, &modulus, &x, 10, Options::default());
     assert!(matches!(refused.err(), Some(Error::NotUnit { what: "x" })));
+}
+
+/// Of 3·M everybody knows the element that is −1 modulo 3 and 1 modulo M, and could prove y times it.
+#[test]
+fn a_modulus_with_a_small_factor_is_squared_by_and_not_proved_by() {
+    let text = "17ffffffffffffffffffffffffffffffd"; // 3·(2^127 − 1)
+    let modulus = Modulus::parse(text).unwrap();
+    let (x, _) = modulus.reduce(&[2]);
+    naive(&modulus, &x, 10);
+    for system in SYSTEMS {
+        let refused = Prover::new(system, &modulus, &x, 10, Options::default());
+        assert!(matches!(refused.err(), Some(Error::ModulusSmallFactor)));
+        // (2^61 − 1)·(2^89 − 1)
+        let sound = Modulus::parse("3ffffffffffffffdffffffe000000000000001").unwrap();
+        let (x, _) = sound.reduce(&[2]);
+        let (_, proof) = prove(system, &sound, &x, 10, Options::default());
+        let mut bytes = proof.to_bytes();
+        let width = sound.width();
+        // The low byte becomes that of a multiple of three of the same length.
+        let last = 8 + width - 1;
+        let multiple = |byte: u8| {
+            let n =
+                bytes[8..last].iter().chain([&byte]).fold(0, |n, &b| (n * 256 + u32::from(b)) % 3);
+            n == 0 && byte & 1 == 1
+        };
+        let byte = (0..=255).find(|&byte| multiple(byte)).unwrap();
+        bytes[last] = byte;
+        assert!(matches!(Proof::from_bytes(&bytes), Err(Error::ModulusSmallFactor)), "{system:?}");
+    }
 }
 
 /// The encodings that `vectors/vdf/proofs.json` holds, byte for byte: T = 1000, x = "frozen".
