@@ -12,14 +12,15 @@ help:
 	@echo 'also: lint, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
-.PHONY: tools
+test-tools: tools ; @sh .ci/test-tools
+.PHONY: tools test-tools
 
 run: tools
 	@echo '== building in release mode (some minutes the first time)'
 	$(CARGO) build --locked --release -p tetralith
 	target/release/tetralith demo
 
-test: tools lint
+test: test-tools lint
 	@echo '== every test'
 	$(CARGO) test --locked --workspace
 
@@ -29,7 +30,7 @@ lint: tools
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --quiet
 
-test-slow: tools
+test-slow: test-tools
 	@echo '== every test with the long cases'
 	TETRALITH_SLOW=1 $(CARGO) test --locked --release --workspace
 
