@@ -49,7 +49,7 @@ fn main() {
     }
     for kernel in sha512::Kernel::ALL.iter().copied().filter(|kernel| kernel.allowed()) {
         println!("sha512 {}", kernel.name());
-        jobs!(sha512::Lanes::new(kernel), sha512::Prefix::new, 64);
+        jobs!(sha512::Lanes::new(kernel, 64), sha512::Prefix::new, 64);
     }
     for kernel in keccak::Kernel::ALL.iter().copied().filter(|kernel| kernel.allowed()) {
         println!("keccak {}", kernel.name());

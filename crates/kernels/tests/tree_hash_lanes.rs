@@ -133,7 +133,7 @@ fn sha512_lanes_hash_as_sha512() {
     for kernel in sha512::Kernel::ALL.iter().copied().filter(|kernel| kernel.allowed()) {
         let hash = |m: &[u8]| Sha512::digest(m).to_vec();
         let name = format!("sha512 {}", kernel.name());
-        check!(sha512::Lanes::new(kernel), sha512::Prefix::new, 64, hash, name);
+        check!(sha512::Lanes::new(kernel, 64), sha512::Prefix::new, 64, hash, name);
     }
 }
 

@@ -7,7 +7,7 @@ macro_rules! sha2_avx2 {
         use super::{
             BIG0, BIG1, Fixed, K, SMALL0, SMALL1, Shape, TOP, W, sha2_entries,
         };
-        use $crate::sha2::{Rows, sha2_jobs, sha2_rounds};
+        use $crate::sha2::{Rows, sha2_vector_jobs, sha2_rounds};
         use core::arch::x86_64::*;
 
         pub(super) const L: usize = $lanes;
@@ -118,7 +118,7 @@ macro_rules! sha2_avx2 {
         }
 
         sha2_rounds!(#[target_feature(enable = "avx2")]);
-        sha2_jobs!(#[target_feature(enable = "avx2")]);
+        sha2_vector_jobs!(#[target_feature(enable = "avx2")]);
         sha2_entries!(#[target_feature(enable = "avx2")]);
     };
 }

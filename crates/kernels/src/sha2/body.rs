@@ -20,9 +20,9 @@ macro_rules! sha2_rounds {
     ($(#[$attr:meta])*) => {
         /// The state in registers, and in memory.
         type State = [V; 8];
-        type State8 = [[W; L]; 8];
+        pub(crate) type State8 = [[W; L]; 8];
         /// A block's schedule.
-        type Words = [[W; L]; K.len()];
+        pub(crate) type Words = [[W; L]; K.len()];
 
         /// Eight rounds with the words `$w(i)` and constants `$k[i]`, after which the state's names
         /// are where they were.
@@ -136,7 +136,7 @@ macro_rules! sha2_rounds {
         /// first-level caches with the rest of the step, and is slower.
         $(#[$attr])*
         #[inline(never)]
-        fn run(feed: &State8, s: &State8, w: &mut Words, from: usize, known: usize, out: &mut State8) {
+        pub(crate) fn run(feed: &State8, s: &State8, w: &mut Words, from: usize, known: usize, out: &mut State8) {
             // A vector that must lie in memory aligns the whole frame: registers spilled to a frame
             // that is not would cross cache lines with every access.
             core::hint::black_box(&mut set1(0));
@@ -179,6 +179,8 @@ macro_rules! sha2_rounds {
             }
             plus(feed, &s, out);
         }
+
+        $crate::sha2::sha2_rows!($(#[$attr])*);
     };
 }
 pub(crate) use sha2_rounds;
@@ -188,32 +190,6 @@ macro_rules! sha2_jobs {
     ($(#[$attr:meta])*) => {
         /// Words of the tail: half of a 32-byte address.
         const T: usize = 16 / size_of::<W>();
-
-        $(#[$attr])*
-        #[inline]
-        fn loads(rows: &State8) -> State {
-            let mut out = [set1(0); 8];
-            for i in 0..8 {
-                out[i] = load(&rows[i]);
-            }
-            out
-        }
-
-        $(#[$attr])*
-        #[inline]
-        fn stores(rows: &mut State8, s: &State) {
-            for i in 0..8 {
-                store(&mut rows[i], s[i]);
-            }
-        }
-
-        $(#[$attr])*
-        #[inline]
-        fn plus(feed: &State8, s: &State, out: &mut State8) {
-            for i in 0..8 {
-                store(&mut out[i], add(load(&feed[i]), s[i]));
-            }
-        }
 
         /// Fills a block from word `from` on with padding: the end's mark, zeros, and the length
         /// where it fits.
@@ -337,3 +313,49 @@ macro_rules! sha2_jobs {
     };
 }
 pub(crate) use sha2_jobs;
+
+/// Expands to the jobs of a kernel of vectors, in which a lane is not sooner done alone.
+macro_rules! sha2_vector_jobs {
+    ($(#[$attr:meta])*) => {
+        $crate::sha2::sha2_jobs!($(#[$attr])*);
+
+        /// Hashes two masked values in lane 0, and in the others.
+        $(#[$attr])*
+        pub(super) fn pair_first(m: &mut Soa, prf: &Shape, out: &Fixed) {
+            pair(m, prf, out);
+        }
+    };
+}
+pub(crate) use sha2_vector_jobs;
+
+/// Expands to the ways of a state between registers and rows.
+macro_rules! sha2_rows {
+    ($(#[$attr:meta])*) => {
+        $(#[$attr])*
+        #[inline]
+        fn loads(rows: &State8) -> State {
+            let mut out = [set1(0); 8];
+            for i in 0..8 {
+                out[i] = load(&rows[i]);
+            }
+            out
+        }
+
+        $(#[$attr])*
+        #[inline]
+        fn stores(rows: &mut State8, s: &State) {
+            for i in 0..8 {
+                store(&mut rows[i], s[i]);
+            }
+        }
+
+        $(#[$attr])*
+        #[inline]
+        fn plus(feed: &State8, s: &State, out: &mut State8) {
+            for i in 0..8 {
+                store(&mut out[i], add(load(&feed[i]), s[i]));
+            }
+        }
+    };
+}
+pub(crate) use sha2_rows;

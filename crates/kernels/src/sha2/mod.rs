@@ -7,6 +7,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod body;
+mod lanes;
 mod portable;
 mod rows;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -15,9 +16,13 @@ mod simd128;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use simd128::sha2_simd128;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use {avx2::sha2_avx2, avx512::sha2_avx512};
 pub(crate) use {
-    body::{sha2_jobs, sha2_rounds},
+    avx2::sha2_avx2,
+    avx512::{sha2_avx512, sha2_avx512_rounds},
+};
+pub(crate) use {
+    body::{sha2_jobs, sha2_rounds, sha2_rows, sha2_vector_jobs},
+    lanes::sha2_lanes,
     portable::sha2_portable,
     rows::{HashShape, PrefixWords, PrfShape, Rows, sha2_scalar},
 };

@@ -5,7 +5,7 @@
 macro_rules! sha2_portable {
     (lanes: $lanes:literal) => {
         use super::{BIG0, BIG1, Fixed, K, SMALL0, SMALL1, Shape, TOP, W, sha2_entries};
-        use $crate::sha2::{Rows, sha2_jobs, sha2_rounds};
+        use $crate::sha2::{Rows, sha2_rounds, sha2_vector_jobs};
 
         pub(super) const L: usize = $lanes;
         type V = [W; L];
@@ -77,7 +77,7 @@ macro_rules! sha2_portable {
         }
 
         sha2_rounds!();
-        sha2_jobs!();
+        sha2_vector_jobs!();
         sha2_entries!();
     };
 }

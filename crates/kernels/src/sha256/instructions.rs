@@ -223,6 +223,7 @@ macro_rules! sha256_instructions {
             }
         }
 
+        $crate::sha2::sha2_rows!($(#[$attr])*);
         sha2_jobs!($(#[$attr])*);
         sha2_entries!($(#[$attr])*);
     };

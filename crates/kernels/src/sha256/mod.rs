@@ -24,7 +24,7 @@ mod shani;
 
 use crate::cpu::Family;
 use crate::lanes::lane_kernels;
-use crate::sha2::{HashShape, PrefixWords, PrfShape, sha2_scalar};
+use crate::sha2::{HashShape, PrfShape, sha2_lanes, sha2_scalar};
 use entries::sha2_entries;
 
 mod portable {
@@ -41,7 +41,20 @@ mod avx2 {
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     crate::sha2::sha2_avx512!(
-        lanes: 32, _mm512_set1_epi32, _mm512_add_epi32, _mm512_ror_epi32, _mm512_srli_epi32,
+        _mm512_set1_epi32,
+        _mm512_add_epi32,
+        _mm512_ror_epi32,
+        _mm512_srli_epi32,
+        _mm512_ternarylogic_epi32
+    );
+}
+
+/// The compression of sixteen blocks for [`sha256x16`](crate::sha256x16).
+#[cfg(target_arch = "x86_64")]
+#[allow(dead_code)] // it needs the whole block's compression alone
+pub(crate) mod one_stream {
+    crate::sha2::sha2_avx512_rounds!(
+        streams: [0: __m512i], _mm512_set1_epi32, _mm512_add_epi32, _mm512_ror_epi32, _mm512_srli_epi32,
         _mm512_ternarylogic_epi32
     );
 }
@@ -74,152 +87,7 @@ lane_kernels!(
     Avx512 = avx512 "avx512", Some(Family::Avx512), target_arch = "x86_64";
 );
 
-/// What many messages share: everything before their last 16 bytes.
-///
-/// # Security
-/// Wiped on drop; it is as secret as what it was made from.
-#[derive(Clone)]
-pub struct Prefix(PrefixWords<W>);
-
-impl Prefix {
-    /// Hashes a prefix as far as it goes.
-    ///
-    /// # Panics
-    /// The length is not a multiple of 4, or ends more than 48 bytes into a block of 64.
-    #[must_use]
-    pub fn new(bytes: &[u8]) -> Self {
-        Self(prefix_words(bytes))
-    }
-}
-
-impl core::fmt::Debug for Prefix {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Prefix")
-    }
-}
-
-/// Lanes for messages of one value length, hashed together.
-pub struct Lanes {
-    store: Store,
-    n: usize,
-    width: usize,
-    prf: Shape,
-    keygen: Shape,
-    fixed: Fixed,
-}
-
-impl core::fmt::Debug for Lanes {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Lanes {{ n: {}, width: {} }}", self.n, self.width)
-    }
-}
-
-impl Lanes {
-    /// Makes lanes for values of `n` bytes.
-    ///
-    /// # Panics
-    /// `n` is neither 24 nor 32, or the kernel is not [`allowed`](Kernel::allowed).
-    #[must_use]
-    pub fn new(kernel: Kernel, n: usize) -> Self {
-        assert!(n == 24 || n == 32, "SHA-256 values have 24 or 32 bytes");
-        assert!(kernel.allowed(), "the CPU has this kernel");
-        let pad = if n == 24 { 4 } else { 32 };
-        let fixed = hash_shape(pad, n);
-        let (store, width) = Store::new(kernel, &fixed);
-        let prf = prf_shape(pad + n + 16);
-        let keygen = prf_shape(pad + 2 * n + 16);
-        Self { store, n, width, prf, keygen, fixed }
-    }
-
-    /// How many messages one call hashes.
-    #[must_use]
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Gives a lane its prefix; all lanes of a call must have prefixes of one length.
-    pub fn set_prefix(&mut self, lane: usize, prefix: &Prefix) {
-        each!(&mut self.store, m => m.set_prefix(lane, &prefix.0));
-    }
-
-    /// Gives a lane its tail, the last 16 bytes of its message.
-    pub fn set_tail(&mut self, lane: usize, tail: [u32; 4]) {
-        each!(&mut self.store, m => for i in 0..4 {
-            m.tail[i][lane] = tail[i];
-        });
-    }
-
-    /// Adds one to the third word of every lane's tail, which stays below 2^24.
-    pub fn advance(&mut self) {
-        each!(&mut self.store, m => m.tail[2].iter_mut().for_each(|word| *word = word.wrapping_add(1)));
-    }
-
-    /// Puts a value into a lane: the left (`x`) or, for a pair, the right (`y`).
-    ///
-    /// # Panics
-    /// The value has fewer than `n` bytes.
-    pub fn put(&mut self, lane: usize, right: bool, value: &[u8]) {
-        let words = value[..self.n].as_chunks::<4>().0;
-        each!(&mut self.store, m => {
-            let rows = if right { &mut m.y } else { &mut m.x };
-            for (row, word) in rows.iter_mut().zip(words) {
-                row[lane] = u32::from_be_bytes(*word);
-            }
-        });
-    }
-
-    /// Takes a lane's value `x`.
-    ///
-    /// # Panics
-    /// `value` has fewer than `n` bytes.
-    pub fn take(&self, lane: usize, value: &mut [u8]) {
-        let words = value[..self.n].as_chunks_mut::<4>().0;
-        each!(&self.store, m => {
-            for (row, word) in m.x.iter().zip(words) {
-                *word = row[lane].to_be_bytes();
-            }
-        });
-    }
-
-    /// `x ← Hash(prefix ‖ tail)`, the prefix being `pad ‖ n bytes ‖ 16 bytes`.
-    pub fn prf(&mut self) {
-        self.run_prf(false);
-    }
-
-    /// `x ← Hash(prefix ‖ tail)`, the prefix being `pad ‖ 2·n bytes ‖ 16 bytes`.
-    pub fn prf_long(&mut self) {
-        self.run_prf(true);
-    }
-
-    fn run_prf(&mut self, long: bool) {
-        let shape = if long { &self.keygen } else { &self.prf };
-        run!(&mut self.store, m => kernel::prf(m, shape));
-    }
-
-    /// `x ← Hash(pad(0) ‖ k ‖ (x ⊕ b))`; see the module.
-    pub fn masked(&mut self) {
-        run!(&mut self.store, m => kernel::masked(m, &self.prf, &self.fixed));
-    }
-
-    /// `x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c))`; see the module.
-    pub fn pair(&mut self) {
-        run!(&mut self.store, m => kernel::pair(m, &self.prf, &self.fixed));
-    }
-
-    /// Does what [`pair`](Self::pair) does to lane 0 alone; the other lanes' values are undefined.
-    pub fn pair_first(&mut self) {
-        match &mut self.store {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::ShaNi(m) => unsafe { shani::pair_first(m, &self.prf, &self.fixed) },
-            #[cfg(target_arch = "aarch64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::ArmSha(m) => unsafe { armsha::pair_first(m, &self.prf, &self.fixed) },
-            _ => self.pair(),
-        }
-    }
-}
-
+sha2_lanes!(24 | 32, "SHA-256 values have 24 or 32 bytes");
 sha2_scalar!(u32, 64, align: 4);
 
 /// The lengths of the rotations of Σ0 and Σ1, and of the rotations and the shift of σ0 and σ1.

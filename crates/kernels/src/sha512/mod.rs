@@ -17,7 +17,7 @@ mod entries;
 
 use crate::cpu::Family;
 use crate::lanes::lane_kernels;
-use crate::sha2::{HashShape, PrefixWords, PrfShape, sha2_scalar};
+use crate::sha2::{HashShape, PrfShape, sha2_lanes, sha2_scalar};
 use entries::sha2_entries;
 
 mod portable {
@@ -34,7 +34,20 @@ mod avx2 {
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     crate::sha2::sha2_avx512!(
-        lanes: 16, _mm512_set1_epi64, _mm512_add_epi64, _mm512_ror_epi64, _mm512_srli_epi64,
+        _mm512_set1_epi64,
+        _mm512_add_epi64,
+        _mm512_ror_epi64,
+        _mm512_srli_epi64,
+        _mm512_ternarylogic_epi64
+    );
+}
+
+/// The compression of eight blocks for [`sha512x8`](crate::sha512x8).
+#[cfg(target_arch = "x86_64")]
+#[allow(dead_code)] // it needs the whole block's compression alone
+pub(crate) mod one_stream {
+    crate::sha2::sha2_avx512_rounds!(
+        streams: [0: __m512i], _mm512_set1_epi64, _mm512_add_epi64, _mm512_ror_epi64, _mm512_srli_epi64,
         _mm512_ternarylogic_epi64
     );
 }
@@ -46,8 +59,6 @@ mod simd128 {
 
 type W = u64;
 pub(crate) const TOP: W = 1 << 63;
-/// Bytes of a value, and of the padding before a key.
-const N: usize = 64;
 type Shape = PrfShape<W, 80>;
 type Fixed = HashShape<W, 80>;
 
@@ -65,144 +76,7 @@ lane_kernels!(
     Avx512 = avx512 "avx512", Some(Family::Avx512), target_arch = "x86_64";
 );
 
-/// What many messages share: everything before their last 16 bytes.
-///
-/// # Security
-/// Wiped on drop; it is as secret as what it was made from.
-#[derive(Clone)]
-pub struct Prefix(PrefixWords<W>);
-
-impl Prefix {
-    /// Hashes a prefix as far as it goes.
-    ///
-    /// # Panics
-    /// The length is not a multiple of 8, or ends more than 96 bytes into a block of 128.
-    #[must_use]
-    pub fn new(bytes: &[u8]) -> Self {
-        Self(prefix_words(bytes))
-    }
-}
-
-impl core::fmt::Debug for Prefix {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Prefix")
-    }
-}
-
-/// Lanes for messages of one value length, hashed together.
-pub struct Lanes {
-    store: Store,
-    width: usize,
-    prf: Shape,
-    keygen: Shape,
-    fixed: Fixed,
-}
-
-impl core::fmt::Debug for Lanes {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Lanes {{ width: {} }}", self.width)
-    }
-}
-
-impl Lanes {
-    /// Makes lanes for values of 64 bytes.
-    ///
-    /// # Panics
-    /// The kernel is not [`allowed`](Kernel::allowed).
-    #[must_use]
-    pub fn new(kernel: Kernel) -> Self {
-        assert!(kernel.allowed(), "the CPU has this kernel");
-        let fixed = hash_shape(N, N);
-        let (store, width) = Store::new(kernel, &fixed);
-        let prf = prf_shape(2 * N + 16);
-        let keygen = prf_shape(3 * N + 16);
-        Self { store, width, prf, keygen, fixed }
-    }
-
-    /// How many messages one call hashes.
-    #[must_use]
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Gives a lane its prefix; all lanes of a call must have prefixes of one length.
-    pub fn set_prefix(&mut self, lane: usize, prefix: &Prefix) {
-        each!(&mut self.store, m => m.set_prefix(lane, &prefix.0));
-    }
-
-    /// Gives a lane its tail, the last 16 bytes of its message.
-    pub fn set_tail(&mut self, lane: usize, tail: [u32; 4]) {
-        let words = [tail[0], tail[2]].map(u64::from);
-        let low = [tail[1], tail[3]].map(u64::from);
-        each!(&mut self.store, m => for i in 0..2 {
-            m.tail[i][lane] = words[i] << 32 | low[i];
-        });
-    }
-
-    /// Adds one to the third word of every lane's tail, which stays below 2^24.
-    pub fn advance(&mut self) {
-        let add = |word: &mut u64| *word = word.wrapping_add(1 << 32);
-        each!(&mut self.store, m => m.tail[1].iter_mut().for_each(add));
-    }
-
-    /// Puts a value into a lane: the left (`x`) or, for a pair, the right (`y`).
-    ///
-    /// # Panics
-    /// The value has fewer than 64 bytes.
-    pub fn put(&mut self, lane: usize, right: bool, value: &[u8]) {
-        let words = value[..N].as_chunks::<8>().0;
-        each!(&mut self.store, m => {
-            let rows = if right { &mut m.y } else { &mut m.x };
-            for (row, word) in rows.iter_mut().zip(words) {
-                row[lane] = u64::from_be_bytes(*word);
-            }
-        });
-    }
-
-    /// Takes a lane's value `x`.
-    ///
-    /// # Panics
-    /// `value` has fewer than 64 bytes.
-    pub fn take(&self, lane: usize, value: &mut [u8]) {
-        let words = value[..N].as_chunks_mut::<8>().0;
-        each!(&self.store, m => {
-            for (row, word) in m.x.iter().zip(words) {
-                *word = row[lane].to_be_bytes();
-            }
-        });
-    }
-
-    /// `x ← Hash(prefix ‖ tail)`, the prefix being `pad ‖ 64 bytes ‖ 16 bytes`.
-    pub fn prf(&mut self) {
-        self.run_prf(false);
-    }
-
-    /// `x ← Hash(prefix ‖ tail)`, the prefix being `pad ‖ 128 bytes ‖ 16 bytes`.
-    pub fn prf_long(&mut self) {
-        self.run_prf(true);
-    }
-
-    fn run_prf(&mut self, long: bool) {
-        let shape = if long { &self.keygen } else { &self.prf };
-        run!(&mut self.store, m => kernel::prf(m, shape));
-    }
-
-    /// `x ← Hash(pad(0) ‖ k ‖ (x ⊕ b))`; see the module.
-    pub fn masked(&mut self) {
-        run!(&mut self.store, m => kernel::masked(m, &self.prf, &self.fixed));
-    }
-
-    /// `x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c))`; see the module.
-    pub fn pair(&mut self) {
-        run!(&mut self.store, m => kernel::pair(m, &self.prf, &self.fixed));
-    }
-
-    /// Does what [`pair`](Self::pair) does to lane 0; the other lanes' values are undefined.
-    pub fn pair_first(&mut self) {
-        self.pair();
-    }
-}
-
+sha2_lanes!(64, "SHA-512 values have 64 bytes");
 sha2_scalar!(u64, 80, align: 1);
 
 /// The lengths of the rotations of Σ0 and Σ1, and of the rotations and the shift of σ0 and σ1.

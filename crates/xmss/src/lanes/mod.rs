@@ -88,7 +88,8 @@ impl Lanes {
         let lanes = match p.hash() {
             HashFunction::Sha2 if p.n() == 64 => {
                 use sha512::{Kernel, Lanes};
-                Family::Sha512(Lanes::new(if wide { Kernel::wide() } else { Kernel::narrow() }))
+                let kernel = if wide { Kernel::wide() } else { Kernel::narrow() };
+                Family::Sha512(Lanes::new(kernel, p.n()))
             }
             HashFunction::Sha2 => {
                 use sha256::{Kernel, Lanes};
