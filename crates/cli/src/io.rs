@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Where a result is written.
@@ -38,6 +38,54 @@ impl Output {
     pub(crate) fn write(&self, bytes: &[u8], access: Access) -> Outcome {
         write(&self.output, bytes, access, self.force)
     }
+
+    /// Writes all of `bytes` to a temporary file beside the target, and leaves the name for later.
+    pub(crate) fn stage(&self, bytes: &[u8], access: Access) -> Outcome<Staged> {
+        stage(&self.output, bytes, access, self.force)
+    }
+}
+
+/// A file that is written, synced and has no name yet; dropped, it is gone.
+pub(crate) struct Staged {
+    file: tempfile::NamedTempFile,
+    path: PathBuf,
+    force: bool,
+}
+
+impl Staged {
+    /// Replaces the bytes, where room was kept for as many.
+    pub(crate) fn rewrite(&mut self, bytes: &[u8]) -> Outcome {
+        let failed = |error: std::io::Error| Failure::file(&self.path, &error);
+        let mut file = self.file.as_file();
+        file.rewind().map_err(failed)?;
+        file.write_all(bytes).map_err(failed)?;
+        file.set_len(bytes.len() as u64).map_err(failed)?;
+        file.sync_all().map_err(failed)
+    }
+
+    /// Gives the file its name; without `force` an existing file stays.
+    pub(crate) fn persist(self) -> Outcome {
+        let Staged { file, path, force } = self;
+        let failed = |error: std::io::Error| Failure::file(&path, &error);
+        if force {
+            file.persist(&path).map_err(|error| failed(error.error))?;
+        } else {
+            file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
+                std::io::ErrorKind::AlreadyExists => exists(&path),
+                _ => failed(error.error),
+            })?;
+        }
+        #[cfg(unix)]
+        std::fs::File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(())
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 fn exists(path: &Path) -> Failure {
@@ -47,34 +95,25 @@ fn exists(path: &Path) -> Failure {
 
 /// Writes a whole file, or standard output for `-`; without `force` an existing file stays.
 pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> Outcome {
-    let failed = |error: std::io::Error| Failure::file(path, &error);
     if path == Path::new("-") {
+        let failed = |error: std::io::Error| Failure::file(path, &error);
         return std::io::stdout().lock().write_all(bytes).map_err(failed);
     }
-    let folder = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    stage(path, bytes, access, force)?.persist()
+}
+
+fn stage(path: &Path, bytes: &[u8], access: Access, force: bool) -> Outcome<Staged> {
+    let failed = |error: std::io::Error| Failure::file(path, &error);
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     if access == Access::Public {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    let mut file = builder.tempfile_in(folder(path)).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
-    if force {
-        file.persist(path).map_err(|error| failed(error.error))?;
-    } else {
-        file.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            std::io::ErrorKind::AlreadyExists => exists(path),
-            _ => failed(error.error),
-        })?;
-    }
-    #[cfg(unix)]
-    std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-    Ok(())
+    Ok(Staged { file, path: path.to_owned(), force })
 }
 
 /// Reads a file, or standard input for `-`, and refuses more than `limit` bytes.

@@ -96,7 +96,7 @@ pub(crate) fn peek(arguments: &StoreArgs, key: &Path) -> Outcome<Record> {
 }
 
 /// Creates the state of a new key. With `force`, a state that an earlier key of that name left is
-/// replaced; a state of the same key never is.
+/// replaced; a state of the same key never is, unless nothing was signed with it.
 pub(crate) fn create(
     arguments: &StoreArgs,
     key: &Path,
@@ -104,21 +104,48 @@ pub(crate) fn create(
     resume_at: u64,
     force: bool,
 ) -> Outcome {
-    if force {
-        discard(arguments, key, public)?;
+    // A run that was killed before it wrote its key may have left a state under the key's name.
+    let orphan = arguments.store.is_none() && !key.exists();
+    if force || orphan {
+        discard(arguments, key, public, force)?;
     }
     let mut store = open(arguments, key)?;
-    let created = state::create(&mut store, public, resume_at, store_id(), now());
-    created.map_err(|error| failure(&error))
+    match state::create(&mut store, public, resume_at, store_id(), now()) {
+        Err(StateError::Exists) if is_new(&mut store, public, resume_at)? => Ok(()),
+        created => created.map_err(|error| failure(&error)),
+    }
 }
 
-fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome {
+/// Says whether a store holds what `create` would write: a state of this key, and nothing spent.
+fn is_new(store: &mut Store, public: &PublicKey, resume_at: u64) -> Outcome<bool> {
+    let found = store.load().map_err(|error| failure(&error))?;
+    let (id, place) = (state::key_id(public), store.place());
+    Ok(found.is_some_and(|found| {
+        found.key_id == id && found.place == place && found.next == resume_at && untouched(&found)
+    }))
+}
+
+/// No index of it was ever leased.
+fn untouched(record: &Record) -> bool {
+    record.open.is_none() && (record.used, record.lost, record.leased) == (0, 0, 0)
+}
+
+/// Deletes what an earlier key left: with `any` whatever it is, else only where nothing was signed.
+fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, any: bool) -> Outcome {
     let mut store = open(arguments, key)?;
     let found = store.load().map_err(|error| failure(&error))?;
     let Some(found) = found else { return Ok(()) };
     if found.key_id == state::key_id(public) {
-        return Err(failure(&StateError::Exists));
+        return if untouched(&found) { Ok(()) } else { Err(failure(&StateError::Exists)) };
     }
+    if any || untouched(&found) {
+        remove(arguments, key)?;
+    }
+    Ok(())
+}
+
+/// Deletes a state that was created just now, whose key could not be written.
+pub(crate) fn remove(arguments: &StoreArgs, key: &Path) -> Outcome {
     let (Place::Sqlite(path) | Place::File(path)) = place(arguments, key)?;
     for suffix in ["", "-wal", "-shm", ".lock"] {
         let path = with_suffix(&path, suffix);

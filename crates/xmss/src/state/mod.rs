@@ -21,7 +21,7 @@ mod volatile;
 #[cfg(feature = "file")]
 pub use file::FileStore;
 #[cfg(feature = "file")]
-pub(crate) use file::replace;
+pub(crate) use file::{replace_with, sync_folder};
 pub use record::{Holder, OpenLease, Record};
 pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create, key_id, restore};
 #[cfg(feature = "sqlite")]
