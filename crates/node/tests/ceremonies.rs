@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::time::Instant;
 use support::Cluster;
 use support::coin::{BABBLER, HONEST, LIAR, SILENT};
-use tetralith_node::config::{SignPolicy, Timeouts};
+use tetralith_node::config::{KeygenPolicy, SignPolicy, Timeouts};
 
 fn names(value: &Value) -> Vec<&str> {
     let mut names: Vec<_> =
@@ -208,5 +208,35 @@ async fn a_retired_setup_is_refused_whoever_proposes() {
     request["signers"] = json!(["node-1", "node-2", "node-4"]);
     let (status, signed) = cluster.members[1].post("/v1/sign", request).await;
     assert_eq!(status, 200, "{signed}");
+    cluster.stop().await;
+}
+
+/// Who may propose a new key, and how often.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn new_keys_are_made_for_whom_the_policy_names_and_not_without_end() {
+    let cluster = Cluster::start(3, |config| match config.name.as_str() {
+        "node-1" => config.policy.keygen = KeygenPolicy::None,
+        "node-2" => config.policy.keygen = KeygenPolicy::Only(vec!["node-1".into()]),
+        _ => config.limits.keygens_per_hour = 2,
+    })
+    .await;
+    let ask = async |member: usize, parties: [&str; 2]| {
+        let request = json!({ "threshold": 2, "parties": parties });
+        let (status, answer) = cluster.members[member].post("/v1/keygen", request).await;
+        (status, answer["message"].as_str().unwrap_or_default().to_owned())
+    };
+    // What its own API asks for, no policy forbids.
+    assert_eq!(ask(0, ["node-1", "node-2"]).await.0, 200);
+    let (status, message) = ask(1, ["node-1", "node-2"]).await;
+    let refused = "refused: this node makes no keys that this peer proposes";
+    assert!(status == 502 && message.contains(&format!("node-1 {refused}")), "{message}");
+    let (status, message) = ask(2, ["node-2", "node-3"]).await;
+    assert!(status == 502 && message.contains(&format!("node-2 {refused}")), "{message}");
+    for _ in 0..2 {
+        assert_eq!(ask(0, ["node-1", "node-3"]).await.0, 200);
+    }
+    let (status, message) = ask(0, ["node-1", "node-3"]).await;
+    assert!(status == 502 && message.contains("as many keys as it may in an hour"), "{message}");
+    assert_eq!(ask(1, ["node-2", "node-3"]).await.0, 200, "another peer has its own share");
     cluster.stop().await;
 }

@@ -62,7 +62,7 @@ impl Cluster {
                     api: SocketAddr::from(([127, 0, 0, 1], ports[count + index])),
                     timeouts: Timeouts { join_ms: 2_500, round_ms: 2_500 },
                     limits: Limits::default(),
-                    policy: Policy { sign: SignPolicy::Peers },
+                    policy: Policy { sign: SignPolicy::Peers, ..Policy::default() },
                     peers: (0..count).filter(|other| *other != index).map(peer).collect(),
                 };
                 edit(&mut config);
@@ -142,15 +142,25 @@ impl Member {
         body: Option<String>,
         token: Option<&str>,
     ) -> (u16, String) {
-        let url = format!("http://{}{path}", self.config.api);
         let token = token.map(|token| format!("Bearer {token}"));
+        self.request_as(path, body.map(String::into_bytes), token).await
+    }
+
+    /// Sends a request with any bytes as its body, and any text as its authorization.
+    pub(crate) async fn request_as(
+        &self,
+        path: &str,
+        body: Option<Vec<u8>>,
+        token: Option<String>,
+    ) -> (u16, String) {
+        let url = format!("http://{}{path}", self.config.api);
         let call = move || {
             let agent: ureq::Agent =
                 ureq::Agent::config_builder().http_status_as_error(false).build().into();
             let mut response = match body {
                 Some(body) => {
                     let mut request = agent.post(&url);
-                    if let Some(token) = token {
+                    if let Some(token) = &token {
                         request = request.header("authorization", token);
                     }
                     request.send(body)
