@@ -234,18 +234,20 @@ fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
     let (body, _) = after
         .split_once(&format!("-----END {label}-----"))
         .ok_or(fail("the block does not end"))?;
-    let mut digits = Vec::new();
-    for byte in body.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        digits.push(byte);
-    }
+    let digits: Vec<u8> = body.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    from_base64(&digits).map_err(fail)
+}
+
+/// The bytes of base64 with its padding, strictly.
+pub(crate) fn from_base64(digits: &[u8]) -> Result<Vec<u8>, &'static str> {
     let data = digits.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
-    if digits.len() % 4 != 0 || digits.len() - data > 2 {
-        return Err(fail("base64 of a wrong length"));
+    if !digits.len().is_multiple_of(4) || digits.len() - data > 2 {
+        return Err("base64 of a wrong length");
     }
     let mut out = Vec::new();
     let (mut bits, mut count) = (0u32, 0);
     for byte in &digits[..data] {
-        let value = ALPHABET.iter().position(|digit| digit == byte).ok_or(fail("not base64"))?;
+        let value = ALPHABET.iter().position(|digit| digit == byte).ok_or("not base64")?;
         bits = bits << 6 | value as u32;
         count += 6;
         if count >= 8 {
@@ -255,12 +257,13 @@ fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
         }
     }
     if bits != 0 {
-        return Err(fail("base64 with bits left over"));
+        return Err("base64 with bits left over");
     }
     Ok(out)
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// Base64 with padding.
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
         let bits = chunk.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte));

@@ -39,6 +39,8 @@ pub struct Signer<S> {
     layers: Vec<Option<Layer>>,
     engine: Engine,
     batch: u64,
+    check: bool,
+    fencing: u64,
     ahead: VecDeque<Ahead>,
     /// Where trees are kept between runs.
     #[cfg(feature = "file")]
@@ -68,6 +70,8 @@ impl<S: StateStore> Signer<S> {
             state,
             layers,
             batch: 1,
+            check: true,
+            fencing: 0,
             ahead: VecDeque::new(),
             #[cfg(feature = "file")]
             cache: None,
@@ -97,6 +101,21 @@ impl<S: StateStore> Signer<S> {
         self.batch = batch.max(1);
     }
 
+    /// Sets whether a signature is verified before it is released: yes unless set.
+    ///
+    /// # Security
+    /// It finds faults of memory and processor that make an invalid signature, which could tell of the
+    /// secret. A fault in a node of a tree, which the path then agrees with, it cannot find.
+    pub fn set_check(&mut self, check: bool) {
+        self.check = check;
+    }
+
+    /// The fencing number of the lease that the last signature's index is from; 0 before the first.
+    #[must_use]
+    pub fn fencing(&self) -> u64 {
+        self.fencing
+    }
+
     /// Leases indices now, so that the next signatures need no commit.
     ///
     /// # Errors
@@ -110,7 +129,8 @@ impl<S: StateStore> Signer<S> {
     /// `now`: seconds since 1970, for the record.
     ///
     /// # Errors
-    /// [`Error::State`]; then no index was used that could be used again.
+    /// [`Error::State`]; then no index was used that could be used again. [`Error::Fault`], where the
+    /// signature is wrong; see [`set_check`](Self::set_check).
     ///
     /// # Security
     /// The commit is durable before a secret of the index is touched. Constant time but for the
@@ -118,7 +138,15 @@ impl<S: StateStore> Signer<S> {
     /// RFC 8391 §4.1.9, Algorithm 12; §4.2.4, Algorithm 16.
     pub fn sign(&mut self, message: &[u8], now: u64) -> Result<Vec<u8>, Error> {
         let index = self.state.next(self.batch, now)?;
-        self.sign_index(index, message)
+        self.fencing = index.fencing();
+        let signature = self.sign_index(index, message)?;
+        if self.check && self.key.public_key().verify(message, &signature).is_err() {
+            // Whatever was wrong, nothing of it is kept.
+            self.layers.iter_mut().for_each(|layer| *layer = None);
+            self.ahead.clear();
+            return Err(Error::Fault);
+        }
+        Ok(signature)
     }
 
     /// Computes the trees that the next signature needs, which otherwise it computes itself.
