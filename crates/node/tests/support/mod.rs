@@ -68,7 +68,7 @@ impl Cluster {
                     name: format!("node-{}", index + 1),
                     listen: peer(index).address,
                     api: SocketAddr::from(([127, 0, 0, 1], ports[count + index])),
-                    timeouts: Timeouts { join_ms: 2_500, round_ms: 2_500 },
+                    timeouts: Timeouts { join_ms: 5_000, round_ms: 5_000 },
                     limits: Limits::default(),
                     policy: Policy { sign: SignPolicy::Peers },
                     peers: (0..count).filter(|other| *other != index).map(peer).collect(),
