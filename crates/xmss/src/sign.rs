@@ -14,6 +14,7 @@ use crate::tree::{Progress, Tree};
 use crate::verify::place;
 use crate::{Error, wots};
 use std::collections::VecDeque;
+use tetralith_kernels::wipe::Wiped;
 use zeroize::Zeroizing;
 
 /// A tree in use and, above the lowest layer, its signature of the root below.
@@ -27,7 +28,7 @@ struct Layer {
 struct Ahead {
     index: u64,
     r: Zeroizing<Value>,
-    table: Zeroizing<Vec<u8>>,
+    table: Wiped,
 }
 
 /// Signs messages with a key, an index each.
@@ -42,6 +43,8 @@ pub struct Signer<S> {
     check: bool,
     fencing: u64,
     ahead: VecDeque<Ahead>,
+    /// Tables that were used and wait to be wiped.
+    spent: Vec<Ahead>,
     /// Where trees are kept between runs.
     #[cfg(feature = "file")]
     cache: Option<std::path::PathBuf>,
@@ -73,6 +76,7 @@ impl<S: StateStore> Signer<S> {
             check: true,
             fencing: 0,
             ahead: VecDeque::new(),
+            spent: Vec::new(),
             #[cfg(feature = "file")]
             cache: None,
         })
@@ -171,8 +175,11 @@ impl<S: StateStore> Signer<S> {
     /// As [`sign`](Self::sign), where a tree cannot be made.
     ///
     /// # Security
-    /// Nothing of it leaves before its index is committed, and it is wiped when it was used.
+    /// Nothing of it leaves before its index is committed. What was used is wiped by the next call
+    /// of this, by the next signature that finds nothing prepared, or with the signer: wiping takes
+    /// longer than the rest of a signature that was prepared.
     pub fn prepare_ahead(&mut self, count: u64) -> Result<(), Error> {
+        self.spent.clear();
         self.prepare(&Progress::silent())?;
         let first = self.state.upcoming();
         self.ahead.retain(|ahead| ahead.index >= first);
@@ -221,6 +228,9 @@ impl<S: StateStore> Signer<S> {
         }
         let ready = self.ahead.front().is_some_and(|ahead| ahead.index == index);
         let ahead = if ready { self.ahead.pop_front() } else { None };
+        if !ready {
+            self.spent.clear();
+        }
         let r = ahead.as_ref().map_or_else(|| randomizer(&self.key, index), |a| a.r.clone());
         let r = &r[..p.n()];
         let digest = h_msg(p, r, self.key.root(), index, message);
@@ -245,6 +255,7 @@ impl<S: StateStore> Signer<S> {
             }
             self.auth_path(index, layer, leaf, &mut out)?;
         }
+        self.spent.extend(ahead);
         debug_assert_eq!(out.len(), p.signature_bytes());
         Ok(out)
     }
