@@ -51,30 +51,70 @@ pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> O
     if path == Path::new("-") {
         return std::io::stdout().lock().write_all(bytes).map_err(failed);
     }
-    let folder = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    if access == Access::Public {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    let mut file = NewFile::begin(path, access, force)?;
     file.write_all(bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    if force {
-        file.persist(path).map_err(|error| failed(error.error))?;
-    } else {
-        file.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            std::io::ErrorKind::AlreadyExists => exists(path),
-            _ => failed(error.error),
-        })?;
+    file.finish()
+}
+
+/// A file that is written little by little and comes into being when it is whole.
+pub(crate) struct NewFile {
+    path: PathBuf,
+    folder: PathBuf,
+    file: tempfile::NamedTempFile,
+    force: bool,
+}
+
+impl NewFile {
+    /// Begins a file that everyone may read; without `force` an existing one stays.
+    pub(crate) fn create(path: &Path, force: bool) -> Outcome<NewFile> {
+        if !force && path.exists() {
+            return Err(exists(path));
+        }
+        NewFile::begin(path, Access::Public, force)
     }
-    #[cfg(unix)]
-    std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-    Ok(())
+
+    fn begin(path: &Path, access: Access, force: bool) -> Outcome<NewFile> {
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        if access == Access::Public {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder).map_err(|error| Failure::file(path, &error))?;
+        Ok(NewFile { path: path.to_owned(), folder: folder.to_owned(), file, force })
+    }
+
+    /// Syncs the file and gives it its name.
+    pub(crate) fn finish(self) -> Outcome {
+        let NewFile { path, folder, file, force } = self;
+        let failed = |error: std::io::Error| Failure::file(&path, &error);
+        file.as_file().sync_all().map_err(failed)?;
+        if force {
+            file.persist(&path).map_err(|error| failed(error.error))?;
+        } else {
+            file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
+                std::io::ErrorKind::AlreadyExists => exists(&path),
+                _ => failed(error.error),
+            })?;
+        }
+        #[cfg(unix)]
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Reads a file, or standard input for `-`, and refuses more than `limit` bytes.
