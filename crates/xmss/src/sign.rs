@@ -6,7 +6,7 @@
 
 use crate::address::TreePlace;
 use crate::hash::{Value, h_msg, prf};
-use crate::keys::{PublicKey, SecretKey};
+use crate::keys::{PublicKey, SecretKey, WRONG_ROOT};
 use crate::lanes::Engine;
 use crate::params::Params;
 use crate::state::{Holder, Lease, OneTimeIndex, Reservations, StateStore, Status};
@@ -153,7 +153,8 @@ impl<S: StateStore> Signer<S> {
         Ok(signature)
     }
 
-    /// Computes the trees that the next signature needs, which otherwise it computes itself.
+    /// Makes ready the trees that the next signature needs, which otherwise it does itself: computes
+    /// them, or finds them in the cache and reads its path there.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` said so.
@@ -162,8 +163,12 @@ impl<S: StateStore> Signer<S> {
         if index >= self.key.params().signatures() {
             return Ok(());
         }
+        let mut path = Vec::new();
         for layer in 0..self.key.params().layers() {
             self.tree(index, layer, progress)?;
+            // A damaged cache shows now, before an index is spent, and its progress is seen.
+            let (_, leaf) = place(self.key.params(), index, layer);
+            self.auth_path(index, layer, leaf, &mut path, progress)?;
         }
         Ok(())
     }
@@ -253,7 +258,7 @@ impl<S: StateStore> Signer<S> {
                 }
                 Some(root) => out.extend_from_slice(self.sign_root(layer, leaf, root)?),
             }
-            self.auth_path(index, layer, leaf, &mut out)?;
+            self.auth_path(index, layer, leaf, &mut out, &Progress::silent())?;
         }
         self.spent.extend(ahead);
         debug_assert_eq!(out.len(), p.signature_bytes());
@@ -305,12 +310,13 @@ impl<S: StateStore> Signer<S> {
         layer: u32,
         leaf: u32,
         out: &mut Vec<u8>,
+        progress: &Progress<'_>,
     ) -> Result<(), Error> {
         if self.layer(layer)?.tree.auth_path(leaf, out).is_ok() {
             return Ok(());
         }
         let (at, _) = place(self.key.params(), index, layer);
-        let tree = self.build(at, &Progress::silent())?;
+        let tree = self.build(at, progress)?;
         self.layer(layer)?.tree = tree;
         self.layer(layer)?.tree.auth_path(leaf, out)
     }
@@ -327,12 +333,9 @@ impl<S: StateStore> Signer<S> {
     }
 
     fn build(&self, at: TreePlace, progress: &Progress<'_>) -> Result<Tree, Error> {
-        let tree = Tree::build(&self.key, at, progress)?;
+        let tree = Tree::build(&self.key, at, &(), progress)?;
         if at == self.key.top() && tree.root() != self.key.root() {
-            return Err(Error::Malformed {
-                what: "secret key",
-                why: "the root is not that of the seeds",
-            });
+            return Err(WRONG_ROOT);
         }
         #[cfg(feature = "file")]
         if let Some(base) = &self.cache {

@@ -9,7 +9,7 @@
 
 use super::seen::Note;
 use super::{Record, Seen, StateError, StateStore};
-use crate::pkix::{base64, from_base64};
+use crate::base64;
 use core::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -135,7 +135,7 @@ impl EtcdStore {
         for byte in self.key_id {
             name += &format!("{byte:02x}");
         }
-        base64(name.as_bytes())
+        base64::encode(name.as_bytes())
     }
 
     fn read(&mut self) -> Result<Option<Record>, StateError> {
@@ -145,7 +145,7 @@ impl EtcdStore {
         self.revision = None;
         let Some(pair) = answer["kvs"].get(0) else { return Ok(None) };
         let value = pair["value"].as_str().ok_or(MALFORMED)?;
-        let record = Record::from_bytes(&from_base64(value.as_bytes()).map_err(|_| MALFORMED)?)?;
+        let record = Record::from_bytes(&base64::decode(value.as_bytes()).map_err(|_| MALFORMED)?)?;
         if record.key_id != self.key_id {
             return Err(StateError::OtherKey);
         }
@@ -178,7 +178,7 @@ impl StateStore for EtcdStore {
             }
             _ => return Err(StateError::Conflict { expected }),
         };
-        let (name, value) = (self.name(), base64(&record.to_bytes()));
+        let (name, value) = (self.name(), base64::encode(&record.to_bytes()));
         let mut compare = compare;
         compare["key"] = json!(name);
         compare["result"] = json!("EQUAL");
