@@ -40,19 +40,43 @@ impl Output {
     }
 
     /// Writes all of `bytes` to a temporary file beside the target, and leaves the name for later.
-    pub(crate) fn stage(&self, bytes: &[u8], access: Access) -> Outcome<Staged> {
-        stage(&self.output, bytes, access, self.force)
+    pub(crate) fn stage(&self, bytes: &[u8], access: Access) -> Outcome<NewFile> {
+        let failed = |error: std::io::Error| Failure::file(&self.output, &error);
+        let mut file = NewFile::begin(&self.output, access, self.force)?;
+        file.write_all(bytes).map_err(failed)?;
+        file.file.as_file().sync_all().map_err(failed)?;
+        Ok(file)
     }
 }
 
-/// A file that is written, synced and has no name yet; dropped, it is gone.
-pub(crate) struct Staged {
+/// A file that is written little by little and comes into being when it is whole; dropped, it is gone.
+pub(crate) struct NewFile {
     file: tempfile::NamedTempFile,
     path: PathBuf,
     force: bool,
 }
 
-impl Staged {
+impl NewFile {
+    /// Begins a file that everyone may read; without `force` an existing one stays.
+    pub(crate) fn create(path: &Path, force: bool) -> Outcome<NewFile> {
+        if !force && path.exists() {
+            return Err(exists(path));
+        }
+        NewFile::begin(path, Access::Public, force)
+    }
+
+    fn begin(path: &Path, access: Access, force: bool) -> Outcome<NewFile> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        if access == Access::Public {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file =
+            builder.tempfile_in(folder(path)).map_err(|error| Failure::file(path, &error))?;
+        Ok(NewFile { file, path: path.to_owned(), force })
+    }
+
     /// Replaces the bytes, where room was kept for as many.
     pub(crate) fn rewrite(&mut self, bytes: &[u8]) -> Outcome {
         let failed = |error: std::io::Error| Failure::file(&self.path, &error);
@@ -63,10 +87,11 @@ impl Staged {
         file.sync_all().map_err(failed)
     }
 
-    /// Gives the file its name; without `force` an existing file stays.
-    pub(crate) fn persist(self) -> Outcome {
-        let Staged { file, path, force } = self;
+    /// Syncs the file and gives it its name; without `force` an existing file stays.
+    pub(crate) fn finish(self) -> Outcome {
+        let NewFile { file, path, force } = self;
         let failed = |error: std::io::Error| Failure::file(&path, &error);
+        file.as_file().sync_all().map_err(failed)?;
         if force {
             file.persist(&path).map_err(|error| failed(error.error))?;
         } else {
@@ -78,6 +103,16 @@ impl Staged {
         #[cfg(unix)]
         std::fs::File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -99,21 +134,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> O
         let failed = |error: std::io::Error| Failure::file(path, &error);
         return std::io::stdout().lock().write_all(bytes).map_err(failed);
     }
-    stage(path, bytes, access, force)?.persist()
-}
-
-fn stage(path: &Path, bytes: &[u8], access: Access, force: bool) -> Outcome<Staged> {
-    let failed = |error: std::io::Error| Failure::file(path, &error);
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    if access == Access::Public {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder(path)).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    Ok(Staged { file, path: path.to_owned(), force })
+    let mut file = NewFile::begin(path, access, force)?;
+    file.write_all(bytes).map_err(|error| Failure::file(path, &error))?;
+    file.finish()
 }
 
 /// Reads a file, or standard input for `-`, and refuses more than `limit` bytes.

@@ -156,7 +156,7 @@ fn sign(context: Context, arguments: Sign) -> Outcome {
     let file = key::read(&arguments.key)?;
     let secret = Secret::open(&file, &arguments.passphrase)?;
     let params = secret.key.params();
-    let opened = store::open(&arguments.store, &arguments.key)?;
+    let opened = store::open(&arguments.store, &arguments.key, &secret.key.public_key())?;
     let mut signer = Signer::open(secret.key, opened, store::holder())?;
     signer.set_cache(&key::cache_base(&arguments.key));
     if params.tree_height() > 10 {
@@ -172,6 +172,7 @@ fn sign(context: Context, arguments: Sign) -> Outcome {
     }
     let signature = signer.sign(&message, store::now())?;
     output.write(&signature, Access::Public)?;
+    let fencing = signer.fencing();
     let status = signer.close(store::now())?;
     manage::warn(context, &status);
     let index = Signature::from_bytes(params, &signature)?.index();
@@ -181,7 +182,8 @@ fn sign(context: Context, arguments: Sign) -> Outcome {
     }
     context.answer(
         format!("{shown}: index {index}, {} left", status.left),
-        json!({ "index": index, "left": status.left, "signature": shown.to_string() }),
+        json!({ "index": index, "fencing": fencing, "left": status.left,
+                "signature": shown.to_string() }),
     )
 }
 
@@ -217,6 +219,10 @@ impl From<Error> for Failure {
             Error::UnknownOid { .. } | Error::UnknownParams(_) => "xmss.params",
             Error::Length { .. } => "input.length",
             Error::IndexOutOfRange { .. } => "input.index",
+            Error::Fault => {
+                return Failure::new(Exit::Environment, "xmss.fault", error)
+                    .hint("this machine made a mistake; sign on another");
+            }
             Error::Cancelled => return Failure::new(Exit::Environment, "cancelled", error),
             Error::Cache(_) => return Failure::new(Exit::Environment, "io.cache", error),
             Error::Partial(_) => return Failure::new(Exit::Environment, "key.partial", error),

@@ -105,6 +105,7 @@ fn main() {
     let mut store = Volatile::new();
     create(&mut store, &public, 0, [0; 16], 0).expect("a state");
     let mut signer = Signer::open(key, store, Holder::new("bench")).expect("a signer");
+    signer.set_check(false);
     signer.prepare(&Progress::silent()).expect("trees");
     let mut signatures = Vec::new();
     let sign = time(256 / 8, || {

@@ -15,7 +15,7 @@ use crate::{Error, wots};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
-use zeroize::Zeroizing;
+use tetralith_kernels::wipe::Wiped;
 
 /// How far a computation of leaves has come; returning `false` cancels it.
 pub struct Progress<'a> {
@@ -265,7 +265,7 @@ fn leaf_group(engine: &mut Engine, key: &SecretKey, place: TreePlace, first: u32
     let p = key.params();
     let (n, len) = (p.n(), p.len() as u32);
     let count = (out.len() / n) as u32;
-    let mut values = Zeroizing::new(vec![0; count as usize * p.len() * n]);
+    let mut values = Wiped::zeros(count as usize * p.len() * n);
     wots::secrets(engine, key, place, first, &mut values);
     let prefixes =
         [Type::Ots, Type::LTree].map(|kind| Prefix::prf(p, key.seed(), &place.head(kind)));

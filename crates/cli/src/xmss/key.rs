@@ -81,7 +81,7 @@ impl Secret {
         store::create(store, path, &public, resume_at, output.force)?;
         let cached = self.key.save_cache(&cache_base(path));
         let removed = cached.and_then(|()| partial.map_or(Ok(()), Partial::remove));
-        let written = removed.map_err(Failure::from).and_then(|()| staged.persist());
+        let written = removed.map_err(Failure::from).and_then(|()| staged.finish());
         if written.is_err() {
             store::remove(store, path)?;
         }

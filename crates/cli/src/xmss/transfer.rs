@@ -162,7 +162,7 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
     let mut staged = arguments.output.stage(&vec![b' '; bytes.len()], Access::Owner)?;
     origin.leave(context, leaf)?;
     staged.rewrite(&bytes)?;
-    staged.persist()?;
+    staged.finish()?;
     let name = output.display().to_string();
     let moved = matches!(origin, Origin::Moves(_));
     context.answer(
@@ -187,13 +187,13 @@ impl Origin {
     fn open(arguments: &Export, secret: &Secret) -> Outcome<Self> {
         let public = secret.key.public_key();
         if arguments.copy {
-            let record = store::peek(&arguments.store, &arguments.key)?;
+            let record = store::peek(&arguments.store, &arguments.key, &public)?;
             if record.key_id != key_id(&public) {
                 return Err(store::failure(&StateError::OtherKey));
             }
             return Ok(Origin::Stays(Box::new(record)));
         }
-        let opened = store::open(&arguments.store, &arguments.key)?;
+        let opened = store::open(&arguments.store, &arguments.key, &public)?;
         let state = Reservations::open(opened, &public, store::holder());
         Ok(Origin::Moves(Box::new(state.map_err(|error| store::failure(&error))?)))
     }

@@ -4,7 +4,7 @@
 //! folder: a crash leaves the old record or the new one, whole.
 
 use super::lock::Lock;
-use super::{Holder, Record, StateError, StateStore};
+use super::{Holder, Record, Seen, StateError, StateStore};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ impl StateStore for FileStore {
             return Err(StateError::Conflict { expected });
         }
         replace(&self.path, &record.to_bytes())?;
-        self.lock.note(record.epoch);
+        self.lock.note(record);
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl StateStore for FileStore {
         self.lock.place()
     }
 
-    fn seen(&self) -> u64 {
+    fn seen(&self) -> Seen {
         self.lock.seen()
     }
 }
