@@ -268,6 +268,10 @@ impl<S: StateStore> Reservations<S> {
         }
         let seen = self.store.seen().with(&self.record);
         seen.check(&record)?;
+        if record.epoch == self.record.epoch && record != self.record {
+            // Two records of one epoch: the state went back, and somebody went on from there.
+            return Err(StateError::Copied);
+        }
         self.own.retain(|(fencing, _)| record.leases.iter().any(|lease| lease.fencing == *fencing));
         self.record = record;
         self.failed = false;
