@@ -357,9 +357,9 @@ fn killed_in_a_loop<T: Server>() {
     let (url, key) = (server.address(), key());
     create(&mut T::open(&url, &key, None).unwrap(), &key, 0, [7; 16], 0).unwrap();
     let slow = std::env::var_os("TETRALITH_SLOW").is_some();
-    let rounds: u64 = if slow { 400 } else { 60 };
+    let rounds: u64 = if slow { 1000 } else { 200 };
     if !slow {
-        println!("{rounds} kills; 400 with TETRALITH_SLOW=1");
+        println!("{rounds} kills; 1000 with TETRALITH_SLOW=1");
     }
     let (sender, lines) = mpsc::channel();
     let mut signers = [spawn(&url, &sender), spawn(&url, &sender)];
@@ -377,7 +377,7 @@ fn killed_in_a_loop<T: Server>() {
         seed ^= seed << 17;
         std::thread::sleep(Duration::from_micros(seed % 6000));
         signers[(seed >> 32) as usize % 2] = spawn(&url, &sender);
-        if round % 20 == 10 {
+        if round % 50 == 25 {
             server.stop();
             server.again();
         }
