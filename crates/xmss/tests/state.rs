@@ -173,6 +173,59 @@ fn no_index_twice_when_signers_share_a_store() {
     }
 }
 
+/// What the tests above are for: a store that acknowledges and forgets is found out.
+#[test]
+fn a_store_that_forgets_gives_an_index_twice() {
+    struct Forgetful<'a>(&'a mut Volatile, Option<Record>);
+    impl StateStore for Forgetful<'_> {
+        fn load(&mut self) -> Result<Option<Record>, StateError> {
+            self.0.load()
+        }
+        fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
+            // Every other record is kept for the next commit, as a write cache would.
+            match self.1.take() {
+                Some(first) => {
+                    self.0.commit(expected.map(|epoch| epoch - 1), &first)?;
+                    self.0.commit(expected, record)
+                }
+                None => {
+                    self.1 = Some(record.clone());
+                    Ok(())
+                }
+            }
+        }
+    }
+    let key = public("XMSS-SHA2_10_256");
+    let mut store = Volatile::new();
+    create(&mut store, &key, 0, [0; 16], 0).unwrap();
+    let mut given = Vec::new();
+    for _ in 0..2 {
+        let mut state = Reservations::open(Forgetful(&mut store, None), &key, holder()).unwrap();
+        given.extend((0..3).map(|_| take(&mut state, 1).unwrap()));
+    }
+    assert_eq!(given, [0, 1, 2, 2, 3, 4]);
+}
+
+/// Two histories with the same epochs: a store was put back, and another signer went on from there.
+#[test]
+fn a_signer_at_work_notices_another_history() {
+    let key = public("XMSS-SHA2_10_256");
+    let (inner, fault) = (RefCell::new(Volatile::new()), Cell::new(0));
+    let shared = || Shared { inner: &inner, fault: &fault };
+    create(&mut shared(), &key, 0, [0; 16], 0).unwrap();
+    let backup = inner.borrow_mut().load().unwrap().unwrap();
+    let mut first = Reservations::open(shared(), &key, Holder::new("first")).unwrap();
+    assert_eq!(take(&mut first, 5), Ok(0));
+    let mut again = Volatile::new();
+    again.commit(None, &backup).unwrap();
+    inner.replace(again);
+    let mut second = Reservations::open(shared(), &key, Holder::new("second")).unwrap();
+    assert_eq!(take(&mut second, 5), Ok(0));
+    fault.set(1);
+    assert!(matches!(first.reserve(1, 0), Err(StateError::Io(_))));
+    assert_eq!(first.reserve(1, 0), Err(StateError::Copied));
+}
+
 #[test]
 fn a_shared_record_stays_small() {
     let key = public("XMSS-SHA2_20_256");
@@ -415,6 +468,62 @@ fn file_store_keeps_its_promises() {
 #[test]
 fn sqlite_store_keeps_its_promises() {
     disk_store_keeps_its_promises::<SqliteStore>();
+}
+
+/// What a kill may leave of a commit, at every byte that was written and at every step between.
+#[test]
+fn file_store_is_whole_at_every_write() {
+    let key = public("XMSS-SHA2_10_256");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = FileStore::open(&path, &holder()).unwrap();
+    create(&mut store, &key, 0, [7; 16], 0).unwrap();
+    let old = store.load().unwrap().unwrap();
+    let mut state = Reservations::open(store, &key, holder()).unwrap();
+    state.reserve(5, 0).unwrap();
+    drop(state);
+    let new = FileStore::peek(&path).unwrap();
+    let bytes = new.to_bytes();
+    for count in 0..=bytes.len() {
+        // The file aside is partly or wholly written, and not renamed yet.
+        std::fs::write(&path, old.to_bytes()).unwrap();
+        std::fs::write(folder.path().join("state.new"), &bytes[..count]).unwrap();
+        let mut store = FileStore::open(&path, &holder()).unwrap();
+        assert_eq!(store.load().unwrap(), Some(old.clone()), "{count} bytes");
+        // Whatever lies there, the commit that is made again is whole.
+        store.commit(Some(old.epoch), &new).unwrap();
+        assert_eq!(FileStore::peek(&path), Ok(new.clone()), "{count} bytes");
+    }
+}
+
+/// As above for SQLite: the log of writes is cut at every hundred bytes.
+#[test]
+fn sqlite_store_is_whole_at_every_write() {
+    let key = public("XMSS-SHA2_10_256");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = SqliteStore::open(&path, &holder()).unwrap();
+    create(&mut store, &key, 0, [7; 16], 0).unwrap();
+    let before = std::fs::metadata(folder.path().join("state-wal")).unwrap().len() as usize;
+    let old = store.load().unwrap().unwrap();
+    let mut state = Reservations::open(store, &key, holder()).unwrap();
+    state.reserve(5, 0).unwrap();
+    // As the files are while the connection is open: a kill leaves them so.
+    let (database, wal) =
+        (std::fs::read(&path).unwrap(), std::fs::read(folder.path().join("state-wal")).unwrap());
+    let new = SqliteStore::peek(&path).unwrap();
+    assert!(new.epoch == old.epoch + 1 && wal.len() > before);
+    let mut found = BTreeSet::new();
+    for end in (before..wal.len()).step_by(100).chain([wal.len()]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        std::fs::write(&path, &database).unwrap();
+        std::fs::write(folder.path().join("state-wal"), &wal[..end]).unwrap();
+        let record = SqliteStore::peek(&path).unwrap();
+        assert!(record == old || record == new, "{end} bytes");
+        found.insert(record.epoch);
+    }
+    assert_eq!(found, BTreeSet::from([old.epoch, new.epoch]));
 }
 
 /// The child of `killed_in_a_loop`: takes indices and says so, until it is killed.

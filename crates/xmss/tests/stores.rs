@@ -357,9 +357,9 @@ fn killed_in_a_loop<T: Server>() {
     let (url, key) = (server.address(), key());
     create(&mut T::open(&url, &key, None).unwrap(), &key, 0, [7; 16], 0).unwrap();
     let slow = std::env::var_os("TETRALITH_SLOW").is_some();
-    let rounds: u64 = if slow { 400 } else { 60 };
+    let rounds: u64 = if slow { 1000 } else { 200 };
     if !slow {
-        println!("{rounds} kills; 400 with TETRALITH_SLOW=1");
+        println!("{rounds} kills; 1000 with TETRALITH_SLOW=1");
     }
     let (sender, lines) = mpsc::channel();
     let mut signers = [spawn(&url, &sender), spawn(&url, &sender)];
@@ -377,7 +377,7 @@ fn killed_in_a_loop<T: Server>() {
         seed ^= seed << 17;
         std::thread::sleep(Duration::from_micros(seed % 6000));
         signers[(seed >> 32) as usize % 2] = spawn(&url, &sender);
-        if round % 20 == 10 {
+        if round % 50 == 25 {
             server.stop();
             server.again();
         }
@@ -422,6 +422,54 @@ fn postgres_signers_are_killed_in_a_loop() {
 #[test]
 fn etcd_signers_are_killed_in_a_loop() {
     killed_in_a_loop::<Etcd>();
+}
+
+#[test]
+fn postgres_on_another_timeline_is_a_copy() {
+    let mut server = Postgres::start_with(&["restore_command = 'false'"]);
+    let open = |server: &Postgres| PostgresStore::open(&server.address(), key_id(&key()), None);
+    let mut store = open(&server).unwrap();
+    create(&mut store, &key(), 0, [7; 16], 5).unwrap();
+    let mut state = Reservations::open(store, &key(), signer("timeline")).unwrap();
+    assert_eq!(take(&mut state, 2), Ok(0));
+    // A server that crashed is itself.
+    server.kill();
+    server.up();
+    assert_eq!(take(&mut state, 2), Ok(1));
+    assert!(matches!(take(&mut state, 2), Err(StateError::Io(_))));
+    assert_eq!(take(&mut state, 2), Ok(2));
+    server.kill();
+    server.promote();
+    assert_eq!(take(&mut state, 1), Ok(3));
+    assert!(matches!(take(&mut state, 1), Err(StateError::Io(_))));
+    for _ in 0..2 {
+        assert_eq!(take(&mut state, 1), Err(StateError::Copied));
+    }
+    let mut store = open(&server).unwrap();
+    restore(&mut store, &key(), 10, None, [8; 16], 6).unwrap();
+    assert_eq!(take(&mut state, 1), Ok(10));
+}
+
+/// Where transactions are serializable the server tells the slower of two otherwise.
+#[test]
+fn postgres_signers_race_in_serializable_transactions() {
+    let server = Postgres::start_with(&["default_transaction_isolation = 'serializable'"]);
+    let open = || PostgresStore::open(&server.address(), key_id(&key()), None).unwrap();
+    create(&mut open(), &key(), 0, [7; 16], 5).unwrap();
+    let mut indices = BTreeSet::new();
+    std::thread::scope(|scope| {
+        let racing = ["a", "b", "c"].map(|name| {
+            let store = open();
+            scope.spawn(move || {
+                let mut state = Reservations::open(store, &key(), signer(name)).unwrap();
+                (0..60).map(|_| take(&mut state, 1).unwrap()).collect::<Vec<_>>()
+            })
+        });
+        for index in racing.into_iter().flat_map(|thread| thread.join().unwrap()) {
+            assert!(indices.insert(index), "{index} twice");
+        }
+    });
+    assert_eq!(indices, (0..180).collect());
 }
 
 #[test]

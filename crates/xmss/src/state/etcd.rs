@@ -1,8 +1,8 @@
 //! The etcd store, for several signers of one key.
 //!
 //! A name for each key, through etcd's JSON gateway of version 3. A commit is one transaction that puts
-//! the record if the name's revision is still the one that was read: revisions are never used twice,
-//! and of two signers that read the same record one finds its revision gone. Reads are linearizable.
+//! the record if the name's revision and value are still those that were read: of two signers that read
+//! the same record one finds it gone. Reads are linearizable.
 //!
 //! Where the connection breaks before the answer, the commit may have taken place; that is an error
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
@@ -27,9 +27,17 @@ pub struct EtcdStore {
     token: Option<Zeroizing<String>>,
     key_id: [u8; 32],
     cluster_id: String,
-    /// The epoch of the record that was last read or written, and the revision of its name.
-    revision: Option<(u64, String)>,
+    /// The record that was last read or written.
+    last: Option<Last>,
     note: Note,
+}
+
+/// A record in the cluster: its epoch, and its value in base64 with the revision of its name. The value
+/// is compared too, for a cluster that is put back from a snapshot gives its revisions again.
+struct Last {
+    epoch: u64,
+    value: String,
+    revision: String,
 }
 
 /// What a URL names.
@@ -75,7 +83,7 @@ impl EtcdStore {
             token: None,
             key_id,
             cluster_id: String::new(),
-            revision: None,
+            last: None,
             note: Note::open(note)?,
         };
         store.load()?;
@@ -139,18 +147,18 @@ impl EtcdStore {
     }
 
     fn read(&mut self) -> Result<Option<Record>, StateError> {
+        self.last = None;
         self.log_in()?;
         let answer = self.ask("kv/range", &json!({ "key": self.name() }))?;
         answer["header"]["cluster_id"].as_str().ok_or(MALFORMED)?.clone_into(&mut self.cluster_id);
-        self.revision = None;
         let Some(pair) = answer["kvs"].get(0) else { return Ok(None) };
         let value = pair["value"].as_str().ok_or(MALFORMED)?;
         let record = Record::from_bytes(&base64::decode(value.as_bytes()).map_err(|_| MALFORMED)?)?;
         if record.key_id != self.key_id {
             return Err(StateError::OtherKey);
         }
-        let revision = pair["mod_revision"].as_str().ok_or(MALFORMED)?;
-        self.revision = Some((record.epoch, revision.to_owned()));
+        let revision = pair["mod_revision"].as_str().ok_or(MALFORMED)?.to_owned();
+        self.last = Some(Last { epoch: record.epoch, value: value.to_owned(), revision });
         Ok(Some(record))
     }
 }
@@ -170,21 +178,20 @@ impl StateStore for EtcdStore {
     }
 
     fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
-        let known = self.revision.take();
-        let compare = match (expected, known) {
-            (None, _) => json!({ "target": "CREATE", "create_revision": "0" }),
-            (Some(epoch), Some((known, revision))) if known == epoch => {
-                json!({ "target": "MOD", "mod_revision": revision })
-            }
+        let name = self.name();
+        let equal = |target: &str, part: &str, value: &str| json!({ "key": name, "target": target, "result": "EQUAL", part: value });
+        let compare = match (expected, self.last.take()) {
+            (None, _) => vec![equal("CREATE", "create_revision", "0")],
+            (Some(epoch), Some(last)) if last.epoch == epoch => vec![
+                equal("MOD", "mod_revision", &last.revision),
+                equal("VALUE", "value", &last.value),
+            ],
             _ => return Err(StateError::Conflict { expected }),
         };
-        let (name, value) = (self.name(), base64::encode(&record.to_bytes()));
-        let mut compare = compare;
-        compare["key"] = json!(name);
-        compare["result"] = json!("EQUAL");
+        let value = base64::encode(&record.to_bytes());
         let put = json!({ "request_put": { "key": name, "value": value } });
         self.log_in()?;
-        let answer = self.ask("kv/txn", &json!({ "compare": [compare], "success": [put] }))?;
+        let answer = self.ask("kv/txn", &json!({ "compare": compare, "success": [put] }))?;
         let header = &answer["header"];
         if header["cluster_id"].as_str() != Some(&self.cluster_id) {
             return Err(StateError::Copied);
@@ -194,7 +201,7 @@ impl StateStore for EtcdStore {
             return Err(StateError::Conflict { expected });
         }
         let revision = header["revision"].as_str().ok_or(MALFORMED)?;
-        self.revision = Some((record.epoch, revision.to_owned()));
+        self.last = Some(Last { epoch: record.epoch, value, revision: revision.to_owned() });
         self.note.take(record);
         Ok(())
     }

@@ -90,7 +90,7 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // The lock belongs to the process that took it: a forked child leaves it alone.
-        if Process::current() == self.process {
+        if self.process.is_current() {
             let _ = self.file.unlock();
         }
     }

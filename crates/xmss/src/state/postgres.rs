@@ -1,7 +1,7 @@
 //! The PostgreSQL store, for several signers of one key.
 //!
-//! A row of one table for each key. A commit is one statement, `UPDATE … WHERE epoch = …`: of two
-//! signers that read the same record the server lets one through, and the other finds that its epoch is
+//! A row of one table for each key. A commit is one statement, `UPDATE … WHERE epoch = … AND record = …`:
+//! of two signers that read the same record the server lets one through, and the other finds that it is
 //! gone. The same statement asks for a durable commit and makes sure that it is at the server, and on
 //! the timeline, that the record was made on: a standby that was promoted may lack the last commits.
 //!
@@ -27,6 +27,8 @@ pub struct PostgresStore {
     key_id: [u8; 32],
     /// The server, its timeline and the database, as it says itself.
     at: [String; 3],
+    /// The record that was last read or written.
+    last: Option<(u64, Vec<u8>)>,
     note: Note,
 }
 
@@ -55,6 +57,7 @@ impl PostgresStore {
             client: None,
             key_id,
             at: Default::default(),
+            last: None,
             note: Note::open(note)?,
         };
         store.connect()?;
@@ -93,6 +96,7 @@ impl PostgresStore {
     }
 
     fn read(&mut self) -> Result<Option<Record>, StateError> {
+        self.last = None;
         self.connect()?;
         let place = self.query(PLACE, &[])?;
         let Some(place) = place.first() else { return Err(SILENT()) };
@@ -115,6 +119,7 @@ impl PostgresStore {
         if record.key_id != self.key_id {
             return Err(StateError::OtherKey);
         }
+        self.last = Some((record.epoch, bytes));
         Ok(Some(record))
     }
 
@@ -136,20 +141,31 @@ impl PostgresStore {
         }
         let (key, epoch, bytes) = (self.key_id.to_vec(), record.epoch as i64, record.to_bytes());
         let [system, timeline, database] = self.at.clone();
-        // Without an expected epoch there is no row: none of a row's can be -1.
-        let expected_epoch = expected.map_or(-1, |epoch| epoch as i64);
-        let parameters: [(&(dyn ::postgres::types::ToSql + Sync), Type); 7] = [
+        let (old_epoch, old) = match (expected, self.last.take()) {
+            (None, _) => (0, Vec::new()),
+            (Some(expected), Some((epoch, old))) if epoch == expected => (expected as i64, old),
+            _ => return Ok(false),
+        };
+        let parameters: [(&(dyn ::postgres::types::ToSql + Sync), Type); 8] = [
             (&key, Type::BYTEA),
             (&epoch, Type::INT8),
             (&bytes, Type::BYTEA),
             (&system, Type::TEXT),
             (&timeline, Type::TEXT),
             (&database, Type::TEXT),
-            (&expected_epoch, Type::INT8),
+            (&old_epoch, Type::INT8),
+            (&old, Type::BYTEA),
         ];
         let rows = match expected {
-            None => self.query(INSERT, &parameters[..6])?,
-            Some(_) => self.query(UPDATE, &parameters)?,
+            None => self.query(INSERT, &parameters[..6]),
+            Some(_) => self.query(UPDATE, &parameters),
+        };
+        let rows = match rows {
+            // A database whose transactions are serializable says so that another was faster.
+            Err(error) if error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE) => {
+                return Ok(false);
+            }
+            rows => rows?,
         };
         // `query_typed` returns after ReadyForQuery, which the server sends when it has committed.
         let Some(row) = rows.first() else { return Ok(false) };
@@ -159,6 +175,7 @@ impl PostgresStore {
                 format!("the PostgreSQL server committed with synchronous_commit = {durable}");
             return Err(StateError::Io(why));
         }
+        self.last = Some((record.epoch, bytes));
         Ok(true)
     }
 }
@@ -268,7 +285,7 @@ macro_rules! here {
 const UPDATE: &str = concat!(
     "UPDATE tetralith_xmss_state SET epoch = $2, record = $3 FROM ",
     here!(),
-    " WHERE key_id = $1 AND epoch = $7 AND here.durable IS NOT NULL
+    " WHERE key_id = $1 AND epoch = $7 AND record = $8 AND here.durable IS NOT NULL
       RETURNING current_setting('synchronous_commit')"
 );
 

@@ -95,6 +95,7 @@ impl<S: StateStore> Reservations<S> {
     /// [`StateError::Exhausted`], [`StateError::Ended`], [`StateError::NotEnough`]; or the store fails,
     /// and then nothing is leased that could be used.
     pub fn reserve(&mut self, count: u64, now: u64) -> Result<Lease, StateError> {
+        self.check_process()?;
         self.lease(|_| count, now)
     }
 
@@ -103,6 +104,7 @@ impl<S: StateStore> Reservations<S> {
     /// # Errors
     /// As [`reserve`](Self::reserve).
     pub fn reserve_for(&mut self, count: u64, now: u64) -> Result<Lease, StateError> {
+        self.check_process()?;
         let mut range = 0..0;
         self.change(now, |record| {
             range = Self::advance(record, count)?;
@@ -133,6 +135,7 @@ impl<S: StateStore> Reservations<S> {
     /// # Errors
     /// [`StateError::Backward`], [`StateError::NotEnough`], [`StateError::Ended`]; or the store fails.
     pub fn resume_at(&mut self, index: u64, now: u64) -> Result<(), StateError> {
+        self.check_process()?;
         self.change(now, |record| {
             if index < record.next {
                 return Err(StateError::Backward { asked: index, next: record.next });
@@ -154,6 +157,7 @@ impl<S: StateStore> Reservations<S> {
     /// # Errors
     /// The store fails.
     pub fn close(mut self, now: u64) -> Result<Status, StateError> {
+        self.check_process()?;
         if self.failed || !self.own.is_empty() || self.abandoned() {
             self.change(now, |_| Ok(()))?;
         }
@@ -216,12 +220,12 @@ impl<S: StateStore> Reservations<S> {
     /// commit's already.
     ///
     /// The lease in use ends here: whatever comes of the commit, none of its indices is given again.
+    /// The caller has checked the process.
     fn change(
         &mut self,
         now: u64,
         mut change: impl FnMut(&mut Record) -> Result<(), StateError>,
     ) -> Result<(), StateError> {
-        self.check_process()?;
         if self.failed {
             if !self.store.shared() {
                 return Err(StateError::Conflict { expected: Some(self.record.epoch) });
@@ -268,6 +272,10 @@ impl<S: StateStore> Reservations<S> {
         }
         let seen = self.store.seen().with(&self.record);
         seen.check(&record)?;
+        if record.epoch == self.record.epoch && record != self.record {
+            // Two records of one epoch: the state went back, and somebody went on from there.
+            return Err(StateError::Copied);
+        }
         self.own.retain(|(fencing, _)| record.leases.iter().any(|lease| lease.fencing == *fencing));
         self.record = record;
         self.failed = false;
@@ -286,10 +294,10 @@ impl<S: StateStore> Reservations<S> {
     }
 
     fn check_process(&self) -> Result<(), StateError> {
-        if Process::current() == self.process {
-            return Ok(());
+        match self.process.is_current() {
+            true => Ok(()),
+            false => Err(StateError::Forked { owner: self.process.id() }),
         }
-        Err(StateError::Forked { owner: self.process.id() })
     }
 }
 

@@ -126,6 +126,16 @@ impl Postgres {
         }
     }
 
+    /// Makes a server that is down recover to another timeline, as when a standby is promoted.
+    pub(crate) fn promote(&mut self) {
+        let touched = self.command("touch").arg(self.data().join("recovery.signal")).status();
+        assert!(touched.unwrap().success());
+        self.up();
+        wait_for("PostgreSQL, promoted", || {
+            self.sql("postgres", "SELECT pg_is_in_recovery()").as_deref() == Some("f")
+        });
+    }
+
     /// A URL by the Unix socket.
     pub(crate) fn url(&self, database: &str) -> String {
         let folder = self.folder.path().display();
