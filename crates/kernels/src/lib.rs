@@ -7,6 +7,7 @@
 
 pub mod bitmatrix;
 pub mod cpu;
+pub mod ct;
 pub mod edwards25519;
 pub mod edwards25519x2;
 pub mod edwards25519x4;

@@ -14,6 +14,7 @@ use crate::tree::{Progress, Tree};
 use crate::verify::place;
 use crate::{Error, wots};
 use std::collections::VecDeque;
+use tetralith_kernels::ct;
 use tetralith_kernels::wipe::Wiped;
 use zeroize::Zeroizing;
 
@@ -237,6 +238,8 @@ impl<S: StateStore> Signer<S> {
             self.spent.clear();
         }
         let r = ahead.as_ref().map_or_else(|| randomizer(&self.key, index), |a| a.r.clone());
+        // It is a part of the signature, and the digest made with it decides how chains run.
+        let r = ct::public(*r);
         let r = &r[..p.n()];
         let digest = h_msg(p, r, self.key.root(), index, message);
         let mut out = Vec::with_capacity(p.signature_bytes());

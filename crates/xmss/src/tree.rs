@@ -15,6 +15,7 @@ use crate::{Error, wots};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
+use tetralith_kernels::ct;
 use tetralith_kernels::wipe::Wiped;
 
 /// How far a computation of leaves has come; returning `false` cancels it.
@@ -147,6 +148,8 @@ impl Tree {
             kept.save(part, out)
         })?;
         hash_levels(key, place, shape, &mut nodes);
+        // The root is the public key, and every other node is in some signature's path.
+        ct::public_bytes(&mut nodes);
         let root = nodes[nodes.len() - shape.n..].to_vec();
         Ok(Self { place, shape, root, nodes: Nodes::Memory(nodes) })
     }
