@@ -103,11 +103,17 @@ impl Evaluation {
         Ok(evaluation)
     }
 
-    /// Records values on a tape while squaring, for a prover; only at the start.
-    pub(crate) fn record(&mut self, tape: Tape) {
-        debug_assert_eq!(self.done, 0);
+    /// Records values on a tape while squaring, for a prover. The tape has all values before this one.
+    pub(crate) fn record(&mut self, mut tape: Tape) {
+        tape.rewind(self.done);
+        debug_assert!(tape.next().is_none_or(|next| next >= self.done));
         self.tape = Some(tape);
         self.record_here();
+    }
+
+    /// The tape so far.
+    pub(crate) fn tape(&self) -> Option<&Tape> {
+        self.tape.as_ref()
     }
 
     /// The name of the kernel that squares.

@@ -50,6 +50,20 @@ impl Tape {
         self.values.len()
     }
 
+    /// How many values are still to be recorded.
+    pub(crate) fn room(&self) -> usize {
+        let all = match &self.stops {
+            Stops::Every { count, .. } => *count,
+            Stops::List(list) => list.len(),
+        };
+        all - self.len()
+    }
+
+    /// Says whether all values up to x^(2^done) are recorded.
+    pub(crate) fn reaches(&self, done: u64) -> bool {
+        self.next().is_none_or(|next| next > done)
+    }
+
     /// Records the element of exponent [`Tape::next`].
     pub(crate) fn push(&mut self, element: &[u64]) {
         self.values.push(element);

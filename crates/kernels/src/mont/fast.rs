@@ -1,9 +1,10 @@
 //! A ring on the fastest kernel of the CPU.
 
 use super::Elements;
-use super::ring::{Digit, Ring, bit_len, digits, window_bits};
+use super::ring::{Digit, Ring, bit_len, digits, select, window_bits};
 use core::iter::Peekable;
 use core::slice::Iter;
+use zeroize::Zeroize;
 
 /// A way of multiplying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Kernel {
 /// have different words.
 ///
 /// # Security
-/// Not constant time.
+/// Not constant time; but see [`FastRing::pow`].
 #[derive(Clone)]
 pub struct FastRing {
     ring: Ring,
@@ -263,6 +264,47 @@ impl FastRing {
     #[must_use]
     pub fn pow_vartime(&mut self, base: &[u64], exponent: &[u64]) -> Vec<u64> {
         self.multi_pow_vartime(&[(base, exponent)])
+    }
+
+    /// Raises an element to a power that should not show, little-endian limbs.
+    ///
+    /// # Security
+    /// The sequence of operations and of memory accesses depends on the lengths of `exponent` and of the
+    /// modulus alone; but with IFMA, an operation whose guess is wrong takes longer, about one in 2^30.
+    #[must_use]
+    pub fn pow(&mut self, base: &[u64], exponent: &[u64]) -> Vec<u64> {
+        let len = self.len();
+        let mut table = self.one();
+        for i in 1..16 {
+            let mut power = table[(i - 1) * len..].to_vec();
+            self.mul_assign(&mut power, base);
+            table.extend(&power);
+            power.zeroize();
+        }
+        let mut out = self.one();
+        let mut pick = vec![0; len];
+        for &limb in exponent.iter().rev() {
+            for shift in (0..16).rev() {
+                self.square_assign(&mut out, 4);
+                select(&mut pick, &table, limb >> (4 * shift) & 15);
+                self.mul_assign(&mut out, &pick);
+            }
+        }
+        table.zeroize();
+        pick.zeroize();
+        out
+    }
+
+    /// Overwrites the modulus and all that came from it, where the modulus is a secret.
+    pub fn zeroize(&mut self) {
+        self.ring.zeroize();
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.zeroize(),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(mulx) => mulx.zeroize(),
+            Engine::Portable(wide) => wide.zeroize(),
+        }
     }
 
     /// The product of all bases, each raised to its public power.

@@ -151,6 +151,12 @@ impl Ifma {
         from_digits(digits, self.exact.modulus().len())
     }
 
+    /// Overwrites all that came from the modulus.
+    pub(super) fn zeroize(&mut self) {
+        self.memory.zeroize();
+        self.exact.zeroize();
+    }
+
     /// Squares `a` so many times.
     pub(super) fn square(&mut self, a: &mut [u64], count: u64) {
         self.square_on(a, count, &mut Record::nothing());

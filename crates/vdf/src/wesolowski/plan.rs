@@ -1,7 +1,7 @@
 //! How a proof will be computed: block size, and which values of the chain are recorded for it.
 
-use crate::Modulus;
 use crate::tape::Tape;
+use crate::{Error, Modulus};
 use tetralith_kernels::mont::Elements;
 
 /// κ, γ, and what they are for.
@@ -39,6 +39,26 @@ impl Plan {
         });
         let smallest = Plan { bits: 1, stride: iterations.max(1), iterations, threads: 1 };
         plans.min_by_key(Plan::cost).unwrap_or(smallest)
+    }
+
+    /// The parameters that say which values are recorded: κ and γ.
+    pub(crate) fn parameters(&self) -> [u64; 2] {
+        [u64::from(self.bits), self.stride]
+    }
+
+    /// The plan of such parameters.
+    ///
+    /// # Errors
+    /// [`Error::CheckpointDamaged`] for those that no plan has.
+    pub(crate) fn with_parameters(
+        [bits, stride]: [u64; 2],
+        iterations: u64,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        if !(1..=20).contains(&bits) || stride == 0 || stride > iterations.max(1) {
+            return Err(Error::CheckpointDamaged("its plan is none of ours"));
+        }
+        Ok(Plan { bits: bits as u32, stride, iterations, threads: threads.max(1) })
     }
 
     /// What proof and recording cost, in multiplications.

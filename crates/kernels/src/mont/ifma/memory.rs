@@ -3,6 +3,7 @@
 use super::quotient_blocks;
 use crate::mont::elements::Line;
 use core::arch::asm;
+use zeroize::Zeroize;
 
 /// The memory is whole pages, so that where the allocator puts it makes no difference to the speed.
 #[repr(C, align(4096))]
@@ -82,6 +83,13 @@ impl Memory {
         let mut digits = vec![0; 8 * blocks];
         to_digits(&mut digits, limbs);
         self.write(index * self.v, &digits);
+    }
+
+    /// Overwrites everything.
+    pub(super) fn zeroize(&mut self) {
+        for page in &mut *self.pages {
+            page.0.iter_mut().for_each(|line| line.0.zeroize());
+        }
     }
 
     fn write(&mut self, line: usize, digits: &[u64]) {
