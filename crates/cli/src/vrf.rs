@@ -1,6 +1,7 @@
 //! `tetralith vrf`.
 
 mod batch;
+mod bench;
 mod cardano;
 mod input;
 
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     VerifyHeader(cardano::VerifyHeader),
     /// Print the slots that a Cardano pool leads
     LeaderSchedule(cardano::LeaderSchedule),
+    /// Measure the columns of the published study of VRF verification
+    Bench(bench::Bench),
 }
 
 /// Makes a secret key.
@@ -113,6 +116,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::VerifyBatch(command) => batch::run(context, &command),
         Command::VerifyHeader(command) => cardano::verify_header(context, &command),
         Command::LeaderSchedule(command) => cardano::leader_schedule(context, &command),
+        Command::Bench(command) => bench::run(context, &command),
     }
 }
 

@@ -129,7 +129,8 @@ impl<R: ChunkReader> Chunk<R> {
         match chunk.compression() {
             Compression::UNCOMPRESSED | Compression::SNAPPY => {}
             other => {
-                let got = other.to_string();
+                let got = other.to_string(); // with a level, which says nothing of the file
+                let got = got.split('(').next().unwrap_or_default().to_owned();
                 return Err(Fault::Named(ParquetError::Compression { column, got }));
             }
         }
