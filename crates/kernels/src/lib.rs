@@ -27,3 +27,4 @@ pub mod sha512;
 #[cfg(target_arch = "x86_64")]
 pub mod sha512x8;
 pub mod weierstrass;
+pub mod wipe;

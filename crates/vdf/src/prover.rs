@@ -22,7 +22,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory: 64 << 20, threads: 1, segments: 4 }
+        Self { memory: 256 << 20, threads: 1, segments: 4 }
     }
 }
 

@@ -56,6 +56,9 @@ pub enum Error {
     /// The node cache cannot be read or written; it can be made again.
     #[error("node cache: {0}")]
     Cache(String),
+    /// The file of an interrupted computation cannot be used.
+    #[error("partial key: {0}")]
+    Partial(String),
     /// The state store refused.
     #[error(transparent)]
     State(#[from] crate::state::StateError),

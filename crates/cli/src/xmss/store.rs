@@ -31,11 +31,25 @@ enum Place {
     Etcd(String),
 }
 
+impl Place {
+    /// The file, where the state is in one.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Place::Sqlite(path) | Place::File(path) => Some(path),
+            Place::Postgres(_) | Place::Etcd(_) => None,
+        }
+    }
+}
+
+fn default_place(key: &Path) -> Place {
+    Place::Sqlite(with_suffix(key, ".state"))
+}
+
 fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
     // In the environment a password is not seen by those who list the processes.
     let url = arguments.store.clone().or_else(|| std::env::var("TETRALITH_STORE").ok());
     let Some(url) = url.filter(|url| !url.is_empty()) else {
-        return Ok(Place::Sqlite(with_suffix(key, ".state")));
+        return Ok(default_place(key));
     };
     match url.split_once(':') {
         Some(("sqlite", path)) if !path.is_empty() => Ok(Place::Sqlite(path.into())),
@@ -77,7 +91,8 @@ pub(crate) fn peek(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Out
 }
 
 /// Creates the state of a new key. With `force`, the state of the key that it replaces, in the file of
-/// that name, is removed; a state of the same key never is, nor one of a third.
+/// that name, is removed; a state of the same key with which something was signed never is, nor one of a
+/// third.
 pub(crate) fn create(
     arguments: &StoreArgs,
     key: &Path,
@@ -85,26 +100,61 @@ pub(crate) fn create(
     resume_at: u64,
     force: bool,
 ) -> Outcome {
-    if force && let Place::Sqlite(path) | Place::File(path) = place(arguments, key)? {
-        discard(arguments, key, public, &path)?;
+    let place = place(arguments, key)?;
+    // A run that was killed before it wrote its key may have left a state under the key's name.
+    let orphan = place == default_place(key) && !key.exists();
+    if (force || orphan) && place.path().is_some() {
+        discard(arguments, key, public, force)?;
     }
     let mut store = open(arguments, key, public)?;
-    let created = state::create(&mut store, public, resume_at, store_id(), now());
-    created.map_err(|error| failure(&error))
+    match state::create(&mut store, public, resume_at, store_id(), now()) {
+        Err(StateError::Exists) if is_new(&mut store, public, resume_at)? => Ok(()),
+        created => created.map_err(|error| failure(&error)),
+    }
 }
 
-fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, path: &Path) -> Outcome {
+/// Says whether a store holds what `create` would write: a state of this key, and nothing spent.
+fn is_new(store: &mut Store, public: &PublicKey, resume_at: u64) -> Outcome<bool> {
+    let found = store.load().map_err(|error| failure(&error))?;
+    let (id, place) = (state::key_id(public), store.place());
+    Ok(found.is_some_and(|found| {
+        found.key_id == id && found.place == place && found.next == resume_at && untouched(&found)
+    }))
+}
+
+/// No index of it was ever leased.
+fn untouched(record: &Record) -> bool {
+    record.leases.is_empty() && (record.used, record.lost, record.leased) == (0, 0, 0)
+}
+
+/// Deletes what an earlier key left, if nothing was signed with it or, with `replaced`, if it is the
+/// state of the key that is to be replaced.
+fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, replaced: bool) -> Outcome {
     // Held until its files are gone, so that nobody signs with it meanwhile.
     let mut store = open(arguments, key, public)?;
     let Some(found) = store.load().map_err(|error| failure(&error))? else { return Ok(()) };
     if found.key_id == state::key_id(public) {
-        return Err(failure(&StateError::Exists));
+        return if untouched(&found) { Ok(()) } else { Err(failure(&StateError::Exists)) };
+    }
+    if untouched(&found) && found.skipped == 0 {
+        return remove(arguments, key);
+    }
+    if !replaced {
+        return Ok(());
     }
     let replaced = key::read(key).and_then(|file| key::public_of(&file));
     if replaced.ok().map(|replaced| state::key_id(&replaced)) != Some(found.key_id) {
         return Err(failure(&StateError::OtherKey)
             .hint("this state is not that of the key to be replaced; choose another --store"));
     }
+    remove(arguments, key)
+}
+
+/// Deletes a state that was created just now, whose key could not be written. What a server keeps stays:
+/// without its key it is a row that nobody signs with.
+pub(crate) fn remove(arguments: &StoreArgs, key: &Path) -> Outcome {
+    let place = place(arguments, key)?;
+    let Some(path) = place.path() else { return Ok(()) };
     for suffix in ["", "-wal", "-shm", ".lock"] {
         let path = with_suffix(path, suffix);
         match std::fs::remove_file(&path) {

@@ -1,5 +1,6 @@
 //! A ring on the fastest kernel of the CPU.
 
+use super::Elements;
 use super::ring::{Digit, Ring, bit_len, digits, window_bits};
 use core::iter::Peekable;
 use core::slice::Iter;
@@ -173,18 +174,6 @@ impl FastRing {
         }
     }
 
-    /// Has the memory of an element on its way to the cache, where the CPU can do that.
-    pub fn prefetch(a: &[u64]) {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        for line in a.chunks(8) {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a prefetch changes no memory and faults on no address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-        let _ = a;
-    }
-
     /// Multiplies `a` by `b` in place.
     pub fn mul_assign(&mut self, a: &mut [u64], b: &[u64]) {
         match &mut self.engine {
@@ -193,6 +182,40 @@ impl FastRing {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.multiply(a, b),
             Engine::Portable(wide) => self.ring.mul_assign(a, b, wide),
+        }
+    }
+
+    /// Multiplies element i of `table` by element j of `with`, for each [i, j] in turn: faster than one
+    /// by one, for products that do not wait for each other keep the multipliers busy.
+    ///
+    /// # Panics
+    /// A pair names an element that is not there.
+    pub fn mul_each(&mut self, table: &mut Elements, with: &Elements, pairs: &[[u32; 2]]) {
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.multiply_each(table, Some(with), pairs),
+            _ => {
+                for &[i, j] in pairs {
+                    self.mul_assign(table.value_mut(i as usize), with.value(j as usize));
+                }
+            }
+        }
+    }
+
+    /// As [`FastRing::mul_each`], with both factors of a pair in one table.
+    ///
+    /// # Panics
+    /// A pair names an element that is not there.
+    pub fn mul_within(&mut self, table: &mut Elements, pairs: &[[u32; 2]]) {
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.multiply_each(table, None, pairs),
+            _ => {
+                for &[i, j] in pairs {
+                    let factor = table.value(j as usize).to_vec();
+                    self.mul_assign(table.value_mut(i as usize), &factor);
+                }
+            }
         }
     }
 
@@ -207,6 +230,31 @@ impl FastRing {
                 for _ in 0..count {
                     self.ring.square_assign(a, wide);
                 }
+            }
+        }
+    }
+
+    /// Squares `a` in place `count` times, and appends every `every`th value, counted from here, to
+    /// `table`.
+    ///
+    /// # Panics
+    /// `every` is zero.
+    pub fn square_recording(
+        &mut self,
+        a: &mut [u64],
+        count: u64,
+        every: u64,
+        table: &mut Elements,
+    ) {
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.square_recording(a, count, every, table),
+            _ => {
+                for _ in 0..count / every {
+                    self.square_assign(a, every);
+                    table.push(a);
+                }
+                self.square_assign(a, count % every);
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use super::seen::Note;
 use super::{Record, Seen, StateError, StateStore};
-use crate::pkix::{base64, from_base64};
+use crate::base64;
 use core::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -143,7 +143,7 @@ impl EtcdStore {
         for byte in self.key_id {
             name += &format!("{byte:02x}");
         }
-        base64(name.as_bytes())
+        base64::encode(name.as_bytes())
     }
 
     fn read(&mut self) -> Result<Option<Record>, StateError> {
@@ -153,7 +153,7 @@ impl EtcdStore {
         answer["header"]["cluster_id"].as_str().ok_or(MALFORMED)?.clone_into(&mut self.cluster_id);
         let Some(pair) = answer["kvs"].get(0) else { return Ok(None) };
         let value = pair["value"].as_str().ok_or(MALFORMED)?;
-        let record = Record::from_bytes(&from_base64(value.as_bytes()).map_err(|_| MALFORMED)?)?;
+        let record = Record::from_bytes(&base64::decode(value.as_bytes()).map_err(|_| MALFORMED)?)?;
         if record.key_id != self.key_id {
             return Err(StateError::OtherKey);
         }
@@ -188,7 +188,7 @@ impl StateStore for EtcdStore {
             ],
             _ => return Err(StateError::Conflict { expected }),
         };
-        let value = base64(&record.to_bytes());
+        let value = base64::encode(&record.to_bytes());
         let put = json!({ "request_put": { "key": name, "value": value } });
         self.log_in()?;
         let answer = self.ask("kv/txn", &json!({ "compare": compare, "success": [put] }))?;

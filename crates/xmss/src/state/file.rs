@@ -43,11 +43,19 @@ fn read(path: &Path) -> Result<Option<Record>, StateError> {
 }
 
 /// Writes a file so that after a crash the path holds the old bytes or the new.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// As [`replace`], with the bytes written by `write`.
+pub(crate) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(".new");
     let mut file = File::create(&aside)?;
-    file.write_all(bytes)?;
+    write(&mut file)?;
     file.sync_all()?;
     drop(file);
     fs::rename(&aside, path)?;

@@ -32,7 +32,7 @@ pub use etcd::EtcdStore;
 #[cfg(feature = "file")]
 pub use file::FileStore;
 #[cfg(feature = "file")]
-pub(crate) use file::replace;
+pub(crate) use file::{replace_with, sync_folder};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use record::{Holder, OpenLease, Record};
