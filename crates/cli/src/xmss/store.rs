@@ -104,7 +104,7 @@ pub(crate) fn create(
     // A run that was killed before it wrote its key may have left a state under the key's name.
     let orphan = place == default_place(key) && !key.exists();
     if (force || orphan) && place.path().is_some() {
-        discard(arguments, key, public, force)?;
+        discard(arguments, key, public, orphan)?;
     }
     let mut store = open(arguments, key, public)?;
     match state::create(&mut store, public, resume_at, store_id(), now()) {
@@ -127,20 +127,17 @@ fn untouched(record: &Record) -> bool {
     record.leases.is_empty() && (record.used, record.lost, record.leased) == (0, 0, 0)
 }
 
-/// Deletes what an earlier key left, if nothing was signed with it or, with `replaced`, if it is the
-/// state of the key that is to be replaced.
-fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, replaced: bool) -> Outcome {
+/// Deletes the state of the key that is to be replaced, or an `orphan` with which nothing was signed.
+fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) -> Outcome {
     // Held until its files are gone, so that nobody signs with it meanwhile.
     let mut store = open(arguments, key, public)?;
     let Some(found) = store.load().map_err(|error| failure(&error))? else { return Ok(()) };
     if found.key_id == state::key_id(public) {
         return if untouched(&found) { Ok(()) } else { Err(failure(&StateError::Exists)) };
     }
-    if untouched(&found) && found.skipped == 0 {
-        return remove(arguments, key);
-    }
-    if !replaced {
-        return Ok(());
+    if orphan {
+        let unused = untouched(&found) && found.skipped == 0;
+        return if unused { remove(arguments, key) } else { Err(failure(&StateError::Exists)) };
     }
     let replaced = key::read(key).and_then(|file| key::public_of(&file));
     if replaced.ok().map(|replaced| state::key_id(&replaced)) != Some(found.key_id) {
