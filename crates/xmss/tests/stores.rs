@@ -500,6 +500,12 @@ fn etcd_logs_in() {
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();
     let mut state = Reservations::open(store, &key(), signer("user")).unwrap();
     assert_eq!(state.reserve(3, 0).unwrap().range, 0..3);
+    // A log-in ends, as it does when it was not used for some minutes.
+    let answer = server.ask("auth/authenticate", tester).unwrap();
+    let token = answer.split(r#""token":""#).nth(1).unwrap().split('"').next().unwrap();
+    server.ask_as(token, "auth/disable", "{}").unwrap();
+    server.ask("auth/enable", "{}").unwrap();
+    assert_eq!(state.reserve(3, 0).unwrap().range, 3..6);
     for wrong in ["root:secret@", ""] {
         let refused = open(format!("etcd://{wrong}127.0.0.1:{port}")).unwrap_err();
         assert!(matches!(refused, StateError::Io(_)), "{refused}");

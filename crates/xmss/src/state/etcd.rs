@@ -98,9 +98,24 @@ impl EtcdStore {
         Self::open(url, key_id, None)?.load()?.ok_or(StateError::Missing)
     }
 
-    /// Sends one request to one member, once.
+    /// Asks one member. It is asked twice only where it took the log-in for ended, and did nothing.
     fn ask(&mut self, path: &str, body: &Value) -> Result<Value, StateError> {
-        let answer = self.send(path, body);
+        let known = self.token.is_some();
+        let answer = self.log_in().and_then(|()| match self.send(path, body)? {
+            (401, _) if known => {
+                self.token = None;
+                self.log_in()?;
+                self.send(path, body)
+            }
+            answer => Ok(answer),
+        });
+        let answer = answer.and_then(|(status, answer)| match status {
+            200 => Ok(answer),
+            _ => {
+                let why = answer["error"].as_str().or(answer["message"].as_str());
+                Err(StateError::Io(format!("etcd: {}", why.unwrap_or("refused"))))
+            }
+        });
         if answer.is_err() {
             self.member = (self.member + 1) % self.at.members.len();
             self.token = None;
@@ -108,7 +123,8 @@ impl EtcdStore {
         answer
     }
 
-    fn send(&mut self, path: &str, body: &Value) -> Result<Value, StateError> {
+    /// Sends one request to one member, once.
+    fn send(&mut self, path: &str, body: &Value) -> Result<(u16, Value), StateError> {
         let failed = |error: &dyn fmt::Display| StateError::Io(format!("etcd: {error}"));
         let url = format!("http://{}/v3/{path}", self.at.members[self.member]);
         let mut request = self.agent.post(&url).header("content-type", "application/json");
@@ -119,21 +135,19 @@ impl EtcdStore {
             request.send(body.to_string().as_bytes()).map_err(|error| failed(&error))?;
         let body = response.body_mut().with_config().limit(ANSWER_LIMIT).read_to_vec();
         let body = body.map_err(|error| failed(&error))?;
-        let answer: Value = serde_json::from_slice(&body)
-            .map_err(|_| failed(&format!("status {} without JSON", response.status())))?;
-        if !response.status().is_success() {
-            let why = answer["error"].as_str().or(answer["message"].as_str());
-            return Err(failed(&why.unwrap_or("refused")));
-        }
-        Ok(answer)
+        let status = response.status().as_u16();
+        let answer = serde_json::from_slice(&body)
+            .map_err(|_| failed(&format!("status {status} without JSON")))?;
+        Ok((status, answer))
     }
 
     /// Logs in where the URL has a user.
     fn log_in(&mut self) -> Result<(), StateError> {
         let (Some((name, password)), None) = (&self.at.user, &self.token) else { return Ok(()) };
         let body = json!({ "name": name, "password": password.as_str() });
-        let answer = self.ask("auth/authenticate", &body)?;
-        let token = answer["token"].as_str().ok_or(MALFORMED)?;
+        let (_, answer) = self.send("auth/authenticate", &body)?;
+        let refused = || StateError::Io("etcd: the log-in was refused".into());
+        let token = answer["token"].as_str().ok_or_else(refused)?;
         self.token = Some(Zeroizing::new(token.to_owned()));
         Ok(())
     }
@@ -148,7 +162,6 @@ impl EtcdStore {
 
     fn read(&mut self) -> Result<Option<Record>, StateError> {
         self.last = None;
-        self.log_in()?;
         let answer = self.ask("kv/range", &json!({ "key": self.name() }))?;
         answer["header"]["cluster_id"].as_str().ok_or(MALFORMED)?.clone_into(&mut self.cluster_id);
         let Some(pair) = answer["kvs"].get(0) else { return Ok(None) };
@@ -190,7 +203,6 @@ impl StateStore for EtcdStore {
         };
         let value = base64::encode(&record.to_bytes());
         let put = json!({ "request_put": { "key": name, "value": value } });
-        self.log_in()?;
         let answer = self.ask("kv/txn", &json!({ "compare": compare, "success": [put] }))?;
         let header = &answer["header"];
         if header["cluster_id"].as_str() != Some(&self.cluster_id) {

@@ -216,9 +216,18 @@ impl Etcd {
 
     /// Sends a request to the gateway; nothing where it is refused.
     pub(crate) fn ask(&self, path: &str, body: &str) -> Option<String> {
+        self.ask_as("", path, body)
+    }
+
+    /// The same with the token of a log-in.
+    pub(crate) fn ask_as(&self, token: &str, path: &str, body: &str) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-        let head = format!("POST /v3/{path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
+        let mut head = format!("POST /v3/{path} HTTP/1.0\r\nContent-Length: {}\r\n", body.len());
+        if !token.is_empty() {
+            head += &format!("Authorization: {token}\r\n");
+        }
+        head += "\r\n";
         stream.write_all((head + body).as_bytes()).ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;
