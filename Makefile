@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: lint, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -23,6 +23,11 @@ run: tools
 test: test-tools lint
 	@echo '== every test'
 	$(CARGO) test --locked --workspace
+	@CARGO='$(CARGO)' sh .ci/cross
+
+# The kernels for other instruction sets: aarch64 in qemu, WebAssembly in node.
+cross: test-tools ; @CARGO='$(CARGO)' sh .ci/cross
+.PHONY: cross
 
 lint: tools
 	@echo '== formatting, lints and documentation'

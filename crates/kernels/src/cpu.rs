@@ -10,7 +10,11 @@
 //! | `shani` | SHA-NI |
 //! | `avx2` | AVX2 with BMI2 and ADX |
 //! | `avx512` | all of AVX-512 F, BW, DQ, VL, IFMA, and AVX2 |
+//! | `armsha` | the SHA-256 instructions of aarch64 |
+//! | `simd128` | SIMD128 of WebAssembly, where the program was compiled for it: WebAssembly cannot ask |
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::is_x86_feature_detected as x86;
 use std::sync::OnceLock;
 
 /// A set of CPU instructions that kernels are written for.
@@ -23,14 +27,19 @@ pub enum Family {
     Avx2,
     /// AVX-512 F, BW, DQ, VL and IFMA.
     Avx512,
+    /// The SHA-256 instructions of aarch64.
+    ArmSha,
+    /// SIMD128 of WebAssembly.
+    Simd128,
 }
 
 /// The names that `TETRALITH_KERNEL` may take.
-pub const NAMES: [&str; 5] = ["auto", "portable", "shani", "avx2", "avx512"];
+pub const NAMES: [&str; 7] = ["auto", "portable", "shani", "avx2", "avx512", "armsha", "simd128"];
 
 impl Family {
     /// All families, in no order of speed.
-    pub const ALL: [Family; 3] = [Family::ShaNi, Family::Avx2, Family::Avx512];
+    pub const ALL: [Family; 5] =
+        [Family::ShaNi, Family::Avx2, Family::Avx512, Family::ArmSha, Family::Simd128];
 
     /// The family's name, as `TETRALITH_KERNEL` and benchmarks spell it.
     #[must_use]
@@ -39,6 +48,8 @@ impl Family {
             Family::ShaNi => "shani",
             Family::Avx2 => "avx2",
             Family::Avx512 => "avx512",
+            Family::ArmSha => "armsha",
+            Family::Simd128 => "simd128",
         }
     }
 }
@@ -46,26 +57,28 @@ impl Family {
 /// Says whether this CPU and its operating system have the family's instructions.
 #[must_use]
 pub fn has(family: Family) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::is_x86_feature_detected as x86;
-        match family {
-            Family::ShaNi => x86!("sha") && x86!("sse4.1") && x86!("ssse3"),
-            Family::Avx2 => x86!("avx2") && x86!("bmi2") && x86!("adx"),
-            Family::Avx512 => {
-                x86!("avx512f")
-                    && x86!("avx512bw")
-                    && x86!("avx512dq")
-                    && x86!("avx512vl")
-                    && x86!("avx512ifma")
-                    && has(Family::Avx2)
-            }
+    match family {
+        #[cfg(target_arch = "x86_64")]
+        Family::ShaNi => x86!("sha") && x86!("sse4.1") && x86!("ssse3"),
+        #[cfg(target_arch = "x86_64")]
+        Family::Avx2 => x86!("avx2") && x86!("bmi2") && x86!("adx"),
+        #[cfg(target_arch = "x86_64")]
+        Family::Avx512 => {
+            x86!("avx512f")
+                && x86!("avx512bw")
+                && x86!("avx512dq")
+                && x86!("avx512vl")
+                && x86!("avx512ifma")
+                && has(Family::Avx2)
         }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let _ = family;
-        false
+        #[cfg(target_arch = "aarch64")]
+        Family::ArmSha => {
+            std::arch::is_aarch64_feature_detected!("neon")
+                && std::arch::is_aarch64_feature_detected!("sha2")
+        }
+        Family::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
+        #[allow(unreachable_patterns)] // each architecture has its own
+        _ => false,
     }
 }
 
@@ -102,6 +115,8 @@ fn parse(value: Option<&str>) -> Result<Option<&'static [Family]>, KernelError> 
         Some("shani") => &[Family::ShaNi],
         Some("avx2") => &[Family::Avx2],
         Some("avx512") => &[Family::Avx512, Family::Avx2],
+        Some("armsha") => &[Family::ArmSha],
+        Some("simd128") => &[Family::Simd128],
         Some(other) => return Err(KernelError::Unknown(other.to_owned())),
     };
     match families.first() {

@@ -17,10 +17,12 @@ pub mod field25519;
 #[cfg(target_arch = "x86_64")]
 mod field25519x8;
 pub mod keccak;
+mod lanes;
 pub mod lanes8;
 pub mod mont;
 #[cfg(target_arch = "x86_64")]
 pub mod secp256k1x8;
+mod sha2;
 pub mod sha256;
 #[cfg(target_arch = "x86_64")]
 pub mod sha256x16;

@@ -1,4 +1,5 @@
-//! Every kernel of the hash lanes against plain hashing, at every lane.
+//! Every kernel of the hash lanes against plain hashing: each job, each length of values and prefixes, each
+//! number of lanes in use, and every lane of them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -63,8 +64,8 @@ macro_rules! check {
     ($lanes:expr, $prefix:expr, $n:expr, $hash:expr, $what:expr) => {
         let mut lanes = $lanes;
         let mut salt = 1 + $n as u64;
-        for round in 0..3 {
-            let cases: Vec<_> = (0..lanes.width()).map(|_| case(&mut salt, $n, &$hash)).collect();
+        for count in 1..=lanes.width() {
+            let cases: Vec<_> = (0..count).map(|_| case(&mut salt, $n, &$hash)).collect();
             let mut out = vec![0; $n];
             for job in ["prf", "prf_long", "masked", "pair", "pair_first"] {
                 for (lane, case) in cases.iter().enumerate() {
@@ -93,11 +94,27 @@ macro_rules! check {
                         "masked" => &case.masked,
                         _ => &case.pair,
                     };
-                    assert_eq!(&out, expected, "{} n={} {job} lane {lane} {round}", $what, $n);
+                    assert_eq!(&out, expected, "{} n={} {job} lane {lane} of {count}", $what, $n);
                 }
             }
         }
     };
+}
+
+/// What other machines are emulated for is not left out there in silence.
+#[test]
+fn the_target_has_its_kernels() {
+    if std::env::var_os("TETRALITH_KERNEL").is_some() {
+        return;
+    }
+    if cfg!(target_arch = "aarch64") {
+        assert_eq!(sha256::Kernel::wide(), sha256::Kernel::ArmSha);
+    }
+    if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
+        assert_eq!(sha256::Kernel::wide(), sha256::Kernel::Simd128);
+        assert_eq!(sha512::Kernel::wide(), sha512::Kernel::Simd128);
+        assert_eq!(keccak::Kernel::wide(), keccak::Kernel::Simd128);
+    }
 }
 
 #[test]

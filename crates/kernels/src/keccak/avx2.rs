@@ -4,6 +4,7 @@ use super::{DOMAIN, RC, Rows, Shape, keccak_body};
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 4;
+pub(super) type Soa = Rows<L>;
 type V = __m256i;
 
 #[target_feature(enable = "avx2")]

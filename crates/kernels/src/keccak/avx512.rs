@@ -7,6 +7,7 @@ use super::{DOMAIN, RC, Rows, Shape, keccak_body};
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 8;
+pub(super) type Soa = Rows<L>;
 type V = __m512i;
 
 #[target_feature(enable = "avx512f")]

@@ -113,7 +113,7 @@ macro_rules! keccak_body {
         /// The state of `prefix ‖ tail + number`, permuted.
         $(#[$attr])*
         #[inline]
-        fn prf_state(m: &Rows<L>, shape: &Shape, at: usize, number: u64) -> State {
+        fn prf_state(m: &Soa, shape: &Shape, at: usize, number: u64) -> State {
             let mut a = loads(&m.base);
             let tail = [load(&m.tail[0]), xor(load(&m.tail[1]), set1(number << 56))];
             let word = at / 8;
@@ -132,7 +132,7 @@ macro_rules! keccak_body {
         }
 
         $(#[$attr])*
-        pub(super) fn prf(m: &mut Rows<L>, shape: &Shape, at: usize) {
+        pub(super) fn prf(m: &mut Soa, shape: &Shape, at: usize) {
             let a = prf_state(m, shape, at, 0);
             for i in 0..8 {
                 store(&mut m.x[i], a[i]);
@@ -142,7 +142,7 @@ macro_rules! keccak_body {
         /// The masked values of a job, one after the other: `x ⊕ b`, and `y ⊕ c` where `pair`.
         $(#[$attr])*
         #[inline]
-        fn masked_words(m: &Rows<L>, shape: &Shape, pair: bool) -> [V; 16] {
+        fn masked_words(m: &Soa, shape: &Shape, pair: bool) -> [V; 16] {
             let n = shape.n / 8;
             let mut v = [set1(0); 16];
             let b = prf_state(m, shape, shape.at, 1);
@@ -160,7 +160,7 @@ macro_rules! keccak_body {
 
         /// `x ← Hash(pad(pair) ‖ key ‖ masked values)`.
         $(#[$attr])*
-        fn keyed(m: &mut Rows<L>, shape: &Shape, pair: bool) {
+        fn keyed(m: &mut Soa, shape: &Shape, pair: bool) {
             let v = masked_words(m, shape, pair);
             let key = prf_state(m, shape, shape.at, 0);
             let number = u64::from(pair);
@@ -205,12 +205,12 @@ macro_rules! keccak_body {
         }
 
         $(#[$attr])*
-        pub(super) fn masked(m: &mut Rows<L>, shape: &Shape) {
+        pub(super) fn masked(m: &mut Soa, shape: &Shape) {
             keyed(m, shape, false);
         }
 
         $(#[$attr])*
-        pub(super) fn pair(m: &mut Rows<L>, shape: &Shape) {
+        pub(super) fn pair(m: &mut Soa, shape: &Shape) {
             keyed(m, shape, true);
         }
     };

@@ -13,8 +13,11 @@ mod avx2;
 mod avx512;
 mod body;
 mod portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 
-use crate::cpu::{self, Family};
+use crate::cpu::Family;
+use crate::lanes::lane_kernels;
 use crate::wipe::wipe;
 use body::keccak_body;
 use zeroize::Zeroize;
@@ -26,58 +29,19 @@ pub const RATE_256: usize = 136;
 /// The first padding byte of SHAKE.
 const DOMAIN: u64 = 0x1f;
 
-/// The code that hashes the lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kernel {
+lane_kernels!(
+    context: Shape;
+    wide: [Kernel::Avx512, Kernel::Avx2, Kernel::Simd128];
+    narrow: [];
     /// Any CPU; one lane.
-    Portable,
+    Portable = portable "portable", None, all();
+    /// SIMD128 of WebAssembly; two lanes.
+    Simd128 = simd128 "simd128", Some(Family::Simd128), all(target_arch = "wasm32", target_feature = "simd128");
     /// AVX2; four lanes.
-    Avx2,
+    Avx2 = avx2 "avx2", Some(Family::Avx2), target_arch = "x86_64";
     /// AVX-512; eight lanes.
-    Avx512,
-}
-
-impl Kernel {
-    /// All kernels, portable first.
-    pub const ALL: &'static [Kernel] = &[Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
-
-    /// The kernel's name in benchmarks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Portable => "portable",
-            Kernel::Avx2 => "avx2",
-            Kernel::Avx512 => "avx512",
-        }
-    }
-
-    /// Says whether the CPU has this kernel's instructions and `TETRALITH_KERNEL` permits them.
-    #[must_use]
-    pub fn allowed(self) -> bool {
-        match self {
-            Kernel::Portable => true,
-            Kernel::Avx2 => cpu::allowed(Family::Avx2),
-            Kernel::Avx512 => cpu::allowed(Family::Avx512),
-        }
-    }
-
-    /// The kernel with the highest throughput when its lanes are full.
-    #[must_use]
-    pub fn wide() -> Kernel {
-        Self::first(&[Kernel::Avx512, Kernel::Avx2])
-    }
-
-    /// The kernel to take for a few messages.
-    #[must_use]
-    pub fn narrow() -> Kernel {
-        Self::first(&[])
-    }
-
-    fn first(order: &[Kernel]) -> Kernel {
-        order.iter().copied().find(|kernel| kernel.allowed()).unwrap_or(Kernel::Portable)
-    }
-}
+    Avx512 = avx512 "avx512", Some(Family::Avx512), target_arch = "x86_64";
+);
 
 /// What many messages share: everything before their last 16 bytes.
 ///
@@ -177,7 +141,7 @@ struct Rows<const L: usize> {
 }
 
 impl<const L: usize> Rows<L> {
-    fn new() -> Box<Self> {
+    fn new(_: &Shape) -> Box<Self> {
         Box::new(Self { base: [[0; L]; 25], tail: [[0; L]; 2], x: [[0; L]; 8], y: [[0; L]; 8] })
     }
 }
@@ -197,27 +161,6 @@ struct Shape {
     /// Where the tail begins in its block, after a prefix with one value and with two.
     at: usize,
     at_long: usize,
-}
-
-enum Store {
-    Portable(Box<Rows<{ portable::L }>>),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Box<Rows<{ avx2::L }>>),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Box<Rows<{ avx512::L }>>),
-}
-
-/// Runs the same expression on the rows of whichever kernel this is.
-macro_rules! each {
-    ($store:expr, $m:ident => $do:expr) => {
-        match $store {
-            Store::Portable($m) => $do,
-            #[cfg(target_arch = "x86_64")]
-            Store::Avx2($m) => $do,
-            #[cfg(target_arch = "x86_64")]
-            Store::Avx512($m) => $do,
-        }
-    };
 }
 
 /// Lanes for messages of one value length and rate, hashed together.
@@ -246,17 +189,10 @@ impl Lanes {
             "a value length and rate that a standard has"
         );
         assert!(kernel.allowed(), "the CPU has this kernel");
-        let (store, width) = match kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => (Store::Avx2(Rows::new()), avx2::L),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => (Store::Avx512(Rows::new()), avx512::L),
-            // Where a kernel is not compiled in, `allowed` was false.
-            _ => (Store::Portable(Rows::new()), portable::L),
-        };
         let pad = if n == 24 { 4 } else { n };
         let shape =
             Shape { n, rate, at: (pad + n + 16) % rate, at_long: (pad + 2 * n + 16) % rate };
+        let (store, width) = Store::new(kernel, &shape);
         Self { store, width, shape }
     }
 
@@ -329,41 +265,17 @@ impl Lanes {
     }
 
     fn run_prf(&mut self, at: usize) {
-        match &mut self.store {
-            Store::Portable(m) => portable::prf(m, &self.shape, at),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::prf(m, &self.shape, at) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::prf(m, &self.shape, at) },
-        }
+        run!(&mut self.store, m => kernel::prf(m, &self.shape, at));
     }
 
     /// `x ← Hash(pad(0) ‖ k ‖ (x ⊕ b))`; see [`sha256`](crate::sha256).
     pub fn masked(&mut self) {
-        match &mut self.store {
-            Store::Portable(m) => portable::masked(m, &self.shape),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::masked(m, &self.shape) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::masked(m, &self.shape) },
-        }
+        run!(&mut self.store, m => kernel::masked(m, &self.shape));
     }
 
     /// `x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c))`; see [`sha256`](crate::sha256).
     pub fn pair(&mut self) {
-        match &mut self.store {
-            Store::Portable(m) => portable::pair(m, &self.shape),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::pair(m, &self.shape) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::pair(m, &self.shape) },
-        }
+        run!(&mut self.store, m => kernel::pair(m, &self.shape));
     }
 
     /// Does what [`pair`](Self::pair) does to lane 0; the other lanes' values are undefined.

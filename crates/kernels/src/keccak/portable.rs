@@ -3,6 +3,7 @@
 use super::{DOMAIN, RC, Rows, Shape, keccak_body};
 
 pub(super) const L: usize = 1;
+pub(super) type Soa = Rows<L>;
 type V = u64;
 
 #[inline]

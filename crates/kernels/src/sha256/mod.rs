@@ -14,86 +14,65 @@
 //! The lanes' contents may be secret: every kernel is constant time, and lanes are wiped on drop.
 //! Spec: FIPS 180-4; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-mod body;
-mod body_short;
-mod portable;
-pub(crate) mod rows;
+#[cfg(target_arch = "aarch64")]
+mod armsha;
+mod entries;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod instructions;
 #[cfg(target_arch = "x86_64")]
 mod shani;
 
-use crate::cpu::{self, Family};
-use rows::{HashShape, PrefixWords, PrfShape, Rows, sha2_scalar};
-pub(crate) use {
-    body::{sha2_jobs, sha2_rounds},
-    body_short::sha2_short_body,
-};
+use crate::cpu::Family;
+use crate::lanes::lane_kernels;
+use crate::sha2::{HashShape, PrefixWords, PrfShape, sha2_scalar};
+use entries::sha2_entries;
+
+mod portable {
+    crate::sha2::sha2_portable!(lanes: 4);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    crate::sha2::sha2_avx2!(
+        lanes: 8, _mm256_set1_epi32, _mm256_add_epi32, _mm256_srli_epi32, _mm256_slli_epi32
+    );
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    crate::sha2::sha2_avx512!(
+        lanes: 32, _mm512_set1_epi32, _mm512_add_epi32, _mm512_ror_epi32, _mm512_srli_epi32,
+        _mm512_ternarylogic_epi32
+    );
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128 {
+    crate::sha2::sha2_simd128!(lanes: 4, u32x4_splat, i32x4_add, u32x4_shr, i32x4_shl);
+}
 
 type W = u32;
 pub(crate) const TOP: W = 0x8000_0000;
 type Shape = PrfShape<W, 64>;
 type Fixed = HashShape<W, 64>;
 
-/// The code that hashes the lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kernel {
+lane_kernels!(
+    context: Fixed;
+    wide: [Kernel::Avx512, Kernel::ShaNi, Kernel::Avx2, Kernel::ArmSha, Kernel::Simd128];
+    narrow: [Kernel::ShaNi, Kernel::Avx2, Kernel::ArmSha, Kernel::Simd128];
     /// Any CPU; four lanes.
-    Portable,
-    /// SHA extensions; four lanes.
-    ShaNi,
+    Portable = portable "portable", None, all();
+    /// x86 SHA extensions; four lanes.
+    ShaNi = shani "shani", Some(Family::ShaNi), target_arch = "x86_64";
+    /// SHA instructions of aarch64; four lanes.
+    ArmSha = armsha "armsha", Some(Family::ArmSha), target_arch = "aarch64";
+    /// SIMD128 of WebAssembly; four lanes.
+    Simd128 = simd128 "simd128", Some(Family::Simd128), all(target_arch = "wasm32", target_feature = "simd128");
     /// AVX2; eight lanes.
-    Avx2,
+    Avx2 = avx2 "avx2", Some(Family::Avx2), target_arch = "x86_64";
     /// AVX-512; 32 lanes.
-    Avx512,
-}
-
-impl Kernel {
-    /// All kernels, portable first.
-    pub const ALL: &'static [Kernel] =
-        &[Kernel::Portable, Kernel::ShaNi, Kernel::Avx2, Kernel::Avx512];
-
-    /// The kernel's name in benchmarks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Portable => "portable",
-            Kernel::ShaNi => "shani",
-            Kernel::Avx2 => "avx2",
-            Kernel::Avx512 => "avx512",
-        }
-    }
-
-    /// Says whether the CPU has this kernel's instructions and `TETRALITH_KERNEL` permits them.
-    #[must_use]
-    pub fn allowed(self) -> bool {
-        match self {
-            Kernel::Portable => true,
-            Kernel::ShaNi => cpu::allowed(Family::ShaNi),
-            Kernel::Avx2 => cpu::allowed(Family::Avx2),
-            Kernel::Avx512 => cpu::allowed(Family::Avx512),
-        }
-    }
-
-    /// The kernel with the highest throughput when its lanes are full.
-    #[must_use]
-    pub fn wide() -> Kernel {
-        Self::first(&[Kernel::Avx512, Kernel::ShaNi, Kernel::Avx2])
-    }
-
-    /// The kernel to take for a few messages.
-    #[must_use]
-    pub fn narrow() -> Kernel {
-        Self::first(&[Kernel::ShaNi, Kernel::Avx2])
-    }
-
-    fn first(order: &[Kernel]) -> Kernel {
-        order.iter().copied().find(|kernel| kernel.allowed()).unwrap_or(Kernel::Portable)
-    }
-}
+    Avx512 = avx512 "avx512", Some(Family::Avx512), target_arch = "x86_64";
+);
 
 /// What many messages share: everything before their last 16 bytes.
 ///
@@ -117,31 +96,6 @@ impl core::fmt::Debug for Prefix {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Prefix")
     }
-}
-
-enum Store {
-    Portable(Box<Rows<W, { portable::L }, 64>>),
-    #[cfg(target_arch = "x86_64")]
-    ShaNi(Box<Rows<W, { shani::L }, 64>>),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Box<Rows<W, { avx2::L }, 64>>),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Box<Rows<W, { avx512::L }, 64>>),
-}
-
-/// Runs the same expression on the rows of whichever kernel this is.
-macro_rules! each {
-    ($store:expr, $m:ident => $do:expr) => {
-        match $store {
-            Store::Portable($m) => $do,
-            #[cfg(target_arch = "x86_64")]
-            Store::ShaNi($m) => $do,
-            #[cfg(target_arch = "x86_64")]
-            Store::Avx2($m) => $do,
-            #[cfg(target_arch = "x86_64")]
-            Store::Avx512($m) => $do,
-        }
-    };
 }
 
 /// Lanes for messages of one value length, hashed together.
@@ -171,16 +125,7 @@ impl Lanes {
         assert!(kernel.allowed(), "the CPU has this kernel");
         let pad = if n == 24 { 4 } else { 32 };
         let fixed = hash_shape(pad, n);
-        let (store, width) = match kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::ShaNi => (Store::ShaNi(Rows::new(&IV, &fixed)), shani::L),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => (Store::Avx2(Rows::new(&IV, &fixed)), avx2::L),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => (Store::Avx512(Rows::new(&IV, &fixed)), avx512::L),
-            // Where a kernel is not compiled in, `allowed` was false.
-            _ => (Store::Portable(Rows::new(&IV, &fixed)), portable::L),
-        };
+        let (store, width) = Store::new(kernel, &fixed);
         let prf = prf_shape(pad + n + 16);
         let keygen = prf_shape(pad + 2 * n + 16);
         Self { store, n, width, prf, keygen, fixed }
@@ -248,50 +193,17 @@ impl Lanes {
 
     fn run_prf(&mut self, long: bool) {
         let shape = if long { &self.keygen } else { &self.prf };
-        match &mut self.store {
-            Store::Portable(m) => portable::prf(m, shape),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::ShaNi(m) => unsafe { shani::prf(m, shape) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::prf(m, shape) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::prf(m, shape) },
-        }
+        run!(&mut self.store, m => kernel::prf(m, shape));
     }
 
     /// `x ← Hash(pad(0) ‖ k ‖ (x ⊕ b))`; see the module.
     pub fn masked(&mut self) {
-        match &mut self.store {
-            Store::Portable(m) => portable::masked(m, &self.prf, &self.fixed),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::ShaNi(m) => unsafe { shani::masked(m, &self.prf, &self.fixed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::masked(m, &self.prf, &self.fixed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::masked(m, &self.prf, &self.fixed) },
-        }
+        run!(&mut self.store, m => kernel::masked(m, &self.prf, &self.fixed));
     }
 
     /// `x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c))`; see the module.
     pub fn pair(&mut self) {
-        match &mut self.store {
-            Store::Portable(m) => portable::pair(m, &self.prf, &self.fixed),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::ShaNi(m) => unsafe { shani::pair(m, &self.prf, &self.fixed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::pair(m, &self.prf, &self.fixed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::pair(m, &self.prf, &self.fixed) },
-        }
+        run!(&mut self.store, m => kernel::pair(m, &self.prf, &self.fixed));
     }
 
     /// Does what [`pair`](Self::pair) does to lane 0 alone; the other lanes' values are undefined.
@@ -300,12 +212,22 @@ impl Lanes {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
             Store::ShaNi(m) => unsafe { shani::pair_first(m, &self.prf, &self.fixed) },
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::ArmSha(m) => unsafe { armsha::pair_first(m, &self.prf, &self.fixed) },
             _ => self.pair(),
         }
     }
 }
 
-sha2_scalar!(u32, 64, align: 4, [2, 13, 22], [6, 11, 25], [7, 18, 3], [17, 19, 10]);
+sha2_scalar!(u32, 64, align: 4);
+
+/// The lengths of the rotations of Σ0 and Σ1, and of the rotations and the shift of σ0 and σ1.
+/// FIPS 180-4 §4.1.2
+const BIG0: [i32; 3] = [2, 13, 22];
+const BIG1: [i32; 3] = [6, 11, 25];
+const SMALL0: [i32; 3] = [7, 18, 3];
+const SMALL1: [i32; 3] = [17, 19, 10];
 
 #[rustfmt::skip]
 pub(crate) const K: [u32; 64] = [

@@ -1,7 +1,7 @@
 //! The entries of a SHA-512 kernel.
 
 /// Expands to the jobs that [`Lanes`](super::Lanes) calls, beside the jobs of SHA-2.
-macro_rules! sha2_long_entries {
+macro_rules! sha2_entries {
     ($(#[$attr:meta])*) => {
         /// Hashes `prefix ‖ tail` in every lane.
         $(#[$attr])*
@@ -25,4 +25,4 @@ macro_rules! sha2_long_entries {
         }
     };
 }
-pub(crate) use sha2_long_entries;
+pub(crate) use sha2_entries;

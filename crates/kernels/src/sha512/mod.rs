@@ -13,17 +13,36 @@
 //! The lanes' contents may be secret: every kernel is constant time, and lanes are wiped on drop.
 //! Spec: FIPS 180-4; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod entries;
-mod portable;
 
-pub(crate) use entries::sha2_long_entries;
+use crate::cpu::Family;
+use crate::lanes::lane_kernels;
+use crate::sha2::{HashShape, PrefixWords, PrfShape, sha2_scalar};
+use entries::sha2_entries;
 
-use crate::cpu::{self, Family};
-use crate::sha256::rows::{HashShape, PrefixWords, PrfShape, Rows, sha2_scalar};
+mod portable {
+    crate::sha2::sha2_portable!(lanes: 4);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    crate::sha2::sha2_avx2!(
+        lanes: 4, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_srli_epi64, _mm256_slli_epi64
+    );
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    crate::sha2::sha2_avx512!(
+        lanes: 16, _mm512_set1_epi64, _mm512_add_epi64, _mm512_ror_epi64, _mm512_srli_epi64,
+        _mm512_ternarylogic_epi64
+    );
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128 {
+    crate::sha2::sha2_simd128!(lanes: 2, u64x2_splat, i64x2_add, u64x2_shr, i64x2_shl);
+}
 
 type W = u64;
 pub(crate) const TOP: W = 1 << 63;
@@ -32,58 +51,19 @@ const N: usize = 64;
 type Shape = PrfShape<W, 80>;
 type Fixed = HashShape<W, 80>;
 
-/// The code that hashes the lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kernel {
+lane_kernels!(
+    context: Fixed;
+    wide: [Kernel::Avx512, Kernel::Avx2, Kernel::Simd128];
+    narrow: [Kernel::Avx2, Kernel::Simd128];
     /// Any CPU; four lanes.
-    Portable,
+    Portable = portable "portable", None, all();
+    /// SIMD128 of WebAssembly; two lanes.
+    Simd128 = simd128 "simd128", Some(Family::Simd128), all(target_arch = "wasm32", target_feature = "simd128");
     /// AVX2; four lanes.
-    Avx2,
+    Avx2 = avx2 "avx2", Some(Family::Avx2), target_arch = "x86_64";
     /// AVX-512; 16 lanes.
-    Avx512,
-}
-
-impl Kernel {
-    /// All kernels, portable first.
-    pub const ALL: &'static [Kernel] = &[Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
-
-    /// The kernel's name in benchmarks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Portable => "portable",
-            Kernel::Avx2 => "avx2",
-            Kernel::Avx512 => "avx512",
-        }
-    }
-
-    /// Says whether the CPU has this kernel's instructions and `TETRALITH_KERNEL` permits them.
-    #[must_use]
-    pub fn allowed(self) -> bool {
-        match self {
-            Kernel::Portable => true,
-            Kernel::Avx2 => cpu::allowed(Family::Avx2),
-            Kernel::Avx512 => cpu::allowed(Family::Avx512),
-        }
-    }
-
-    /// The kernel with the highest throughput when its lanes are full.
-    #[must_use]
-    pub fn wide() -> Kernel {
-        Self::first(&[Kernel::Avx512, Kernel::Avx2])
-    }
-
-    /// The kernel to take for a few messages.
-    #[must_use]
-    pub fn narrow() -> Kernel {
-        Self::first(&[Kernel::Avx2])
-    }
-
-    fn first(order: &[Kernel]) -> Kernel {
-        order.iter().copied().find(|kernel| kernel.allowed()).unwrap_or(Kernel::Portable)
-    }
-}
+    Avx512 = avx512 "avx512", Some(Family::Avx512), target_arch = "x86_64";
+);
 
 /// What many messages share: everything before their last 16 bytes.
 ///
@@ -107,27 +87,6 @@ impl core::fmt::Debug for Prefix {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Prefix")
     }
-}
-
-enum Store {
-    Portable(Box<Rows<W, { portable::L }, 80>>),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Box<Rows<W, { avx2::L }, 80>>),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Box<Rows<W, { avx512::L }, 80>>),
-}
-
-/// Runs the same expression on the rows of whichever kernel this is.
-macro_rules! each {
-    ($store:expr, $m:ident => $do:expr) => {
-        match $store {
-            Store::Portable($m) => $do,
-            #[cfg(target_arch = "x86_64")]
-            Store::Avx2($m) => $do,
-            #[cfg(target_arch = "x86_64")]
-            Store::Avx512($m) => $do,
-        }
-    };
 }
 
 /// Lanes for messages of one value length, hashed together.
@@ -154,14 +113,7 @@ impl Lanes {
     pub fn new(kernel: Kernel) -> Self {
         assert!(kernel.allowed(), "the CPU has this kernel");
         let fixed = hash_shape(N, N);
-        let (store, width) = match kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => (Store::Avx2(Rows::new(&IV, &fixed)), avx2::L),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => (Store::Avx512(Rows::new(&IV, &fixed)), avx512::L),
-            // Where a kernel is not compiled in, `allowed` was false.
-            _ => (Store::Portable(Rows::new(&IV, &fixed)), portable::L),
-        };
+        let (store, width) = Store::new(kernel, &fixed);
         let prf = prf_shape(2 * N + 16);
         let keygen = prf_shape(3 * N + 16);
         Self { store, width, prf, keygen, fixed }
@@ -232,41 +184,17 @@ impl Lanes {
 
     fn run_prf(&mut self, long: bool) {
         let shape = if long { &self.keygen } else { &self.prf };
-        match &mut self.store {
-            Store::Portable(m) => portable::prf(m, shape),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::prf(m, shape) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::prf(m, shape) },
-        }
+        run!(&mut self.store, m => kernel::prf(m, shape));
     }
 
     /// `x ← Hash(pad(0) ‖ k ‖ (x ⊕ b))`; see the module.
     pub fn masked(&mut self) {
-        match &mut self.store {
-            Store::Portable(m) => portable::masked(m, &self.prf, &self.fixed),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::masked(m, &self.prf, &self.fixed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::masked(m, &self.prf, &self.fixed) },
-        }
+        run!(&mut self.store, m => kernel::masked(m, &self.prf, &self.fixed));
     }
 
     /// `x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c))`; see the module.
     pub fn pair(&mut self) {
-        match &mut self.store {
-            Store::Portable(m) => portable::pair(m, &self.prf, &self.fixed),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx2(m) => unsafe { avx2::pair(m, &self.prf, &self.fixed) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
-            Store::Avx512(m) => unsafe { avx512::pair(m, &self.prf, &self.fixed) },
-        }
+        run!(&mut self.store, m => kernel::pair(m, &self.prf, &self.fixed));
     }
 
     /// Does what [`pair`](Self::pair) does to lane 0; the other lanes' values are undefined.
@@ -275,7 +203,14 @@ impl Lanes {
     }
 }
 
-sha2_scalar!(u64, 80, align: 1, [28, 34, 39], [14, 18, 41], [1, 8, 7], [19, 61, 6]);
+sha2_scalar!(u64, 80, align: 1);
+
+/// The lengths of the rotations of Σ0 and Σ1, and of the rotations and the shift of σ0 and σ1.
+/// FIPS 180-4 §4.1.3
+const BIG0: [i32; 3] = [28, 34, 39];
+const BIG1: [i32; 3] = [14, 18, 41];
+const SMALL0: [i32; 3] = [1, 8, 7];
+const SMALL1: [i32; 3] = [19, 61, 6];
 
 #[rustfmt::skip]
 pub(crate) const K: [u64; 80] = [

@@ -61,7 +61,7 @@ impl<W: DefaultIsZeroes, const L: usize, const R: usize> Drop for Rows<W, L, R> 
 
 impl<W: DefaultIsZeroes, const L: usize, const R: usize> Rows<W, L, R> {
     /// Makes lanes of zeros.
-    pub(crate) fn new(iv: &[W; 8], fixed: &HashShape<W, R>) -> Box<Self> {
+    pub(crate) fn new(fixed: &HashShape<W, R>) -> Box<Self> {
         let zero = [W::default(); L];
         Box::new(Self {
             feed: [zero; 8],
@@ -74,7 +74,7 @@ impl<W: DefaultIsZeroes, const L: usize, const R: usize> Rows<W, L, R> {
             keys: [[zero; 8]; 3],
             s: [zero; 8],
             t: [zero; 8],
-            iv: iv.map(|word| [word; L]),
+            iv: fixed.iv.map(|word| [word; L]),
             half_f: fixed.half_f.map(|word| [word; L]),
             half_h: fixed.half_h.map(|word| [word; L]),
         })
@@ -102,6 +102,8 @@ pub(crate) struct PrfShape<W, const R: usize> {
 
 /// Constants of the two keyed hashes with one or two masked values.
 pub(crate) struct HashShape<W, const R: usize> {
+    /// The first state.
+    pub(crate) iv: [W; 8],
     /// The state after eight rounds of the words `0 … 0`.
     pub(crate) half_f: [W; 8],
     /// The state after eight rounds of the words `0 … 0 1`.
@@ -113,15 +115,18 @@ pub(crate) struct HashShape<W, const R: usize> {
 
 /// Expands to scalar helpers over `W`, `K`, `IV` and `ROUNDS` in scope.
 macro_rules! sha2_scalar {
-    ($W:ty, $ROUNDS:literal, align: $ALIGN:literal, [$a0:literal, $a1:literal, $a2:literal], [$e0:literal, $e1:literal, $e2:literal],
-     [$s0:literal, $s1:literal, $s2:literal], [$t0:literal, $t1:literal, $t2:literal]) => {
+    ($W:ty, $ROUNDS:literal, align: $ALIGN:literal) => {
+        fn turn(word: $W, by: i32) -> $W {
+            word.rotate_right(by as u32)
+        }
+
         /// Runs the rounds of `kw`, whose elements are schedule word + round constant.
         fn scalar_rounds(state: &[$W; 8], kw: &[$W]) -> [$W; 8] {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
             for &k in kw {
-                let big1 = e.rotate_right($e0) ^ e.rotate_right($e1) ^ e.rotate_right($e2);
+                let big1 = turn(e, BIG1[0]) ^ turn(e, BIG1[1]) ^ turn(e, BIG1[2]);
                 let t = h.wrapping_add(k).wrapping_add(big1).wrapping_add((e & f) ^ (!e & g));
-                let big0 = a.rotate_right($a0) ^ a.rotate_right($a1) ^ a.rotate_right($a2);
+                let big0 = turn(a, BIG0[0]) ^ turn(a, BIG0[1]) ^ turn(a, BIG0[2]);
                 let u = big0.wrapping_add((a & b) ^ (a & c) ^ (b & c));
                 (h, g, f, e, d, c, b, a) = (g, f, e, d.wrapping_add(t), c, b, a, t.wrapping_add(u));
             }
@@ -134,8 +139,8 @@ macro_rules! sha2_scalar {
             w[..16].copy_from_slice(block);
             for i in 16..$ROUNDS {
                 let (x, y) = (w[i - 15], w[i - 2]);
-                let small0 = x.rotate_right($s0) ^ x.rotate_right($s1) ^ (x >> $s2);
-                let small1 = y.rotate_right($t0) ^ y.rotate_right($t1) ^ (y >> $t2);
+                let small0 = turn(x, SMALL0[0]) ^ turn(x, SMALL0[1]) ^ (x >> SMALL0[2]);
+                let small1 = turn(y, SMALL1[0]) ^ turn(y, SMALL1[1]) ^ (y >> SMALL1[2]);
                 w[i] = w[i - 16].wrapping_add(w[i - 7]).wrapping_add(small0).wrapping_add(small1);
             }
             core::array::from_fn(|i| K[i].wrapping_add(w[i]))
@@ -156,7 +161,7 @@ macro_rules! sha2_scalar {
         }
 
         /// Hashes a prefix of whole words as far as it goes.
-        fn prefix_words(bytes: &[u8]) -> $crate::sha256::rows::PrefixWords<$W> {
+        fn prefix_words(bytes: &[u8]) -> $crate::sha2::PrefixWords<$W> {
             let (chunks, rest) = bytes.as_chunks::<{ size_of::<$W>() }>();
             assert!(rest.is_empty(), "a prefix is a whole number of words");
             let mut feed = IV;
@@ -172,24 +177,25 @@ macro_rules! sha2_scalar {
             let r0 = rest.len();
             let kw: [$W; 12] = core::array::from_fn(|i| K[i].wrapping_add(words[i]));
             let mid = scalar_rounds(&feed, &kw[..r0 / $ALIGN * $ALIGN]);
-            $crate::sha256::rows::PrefixWords { feed, mid, words, r0 }
+            $crate::sha2::PrefixWords { feed, mid, words, r0 }
         }
 
-        fn prf_shape(prefix_bytes: usize) -> $crate::sha256::rows::PrfShape<$W, $ROUNDS> {
-            $crate::sha256::rows::PrfShape {
+        fn prf_shape(prefix_bytes: usize) -> $crate::sha2::PrfShape<$W, $ROUNDS> {
+            $crate::sha2::PrfShape {
                 r0: prefix_bytes / size_of::<$W>() % 16,
                 bits: 8 * (prefix_bytes + 16) as $W,
                 pad: padding(prefix_bytes + 16),
             }
         }
 
-        fn hash_shape(pad: usize, n: usize) -> $crate::sha256::rows::HashShape<$W, $ROUNDS> {
+        fn hash_shape(pad: usize, n: usize) -> $crate::sha2::HashShape<$W, $ROUNDS> {
             let mut kw = [0; 8];
             kw.copy_from_slice(&K[..8]);
             let half_f = scalar_rounds(&IV, &kw);
             kw[7] = kw[7].wrapping_add(1);
             let half_h = scalar_rounds(&IV, &kw);
-            $crate::sha256::rows::HashShape {
+            $crate::sha2::HashShape {
+                iv: IV,
                 half_f,
                 half_h,
                 bits_f: 8 * (pad + 2 * n) as $W,

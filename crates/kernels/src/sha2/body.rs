@@ -7,7 +7,7 @@
 //! function takes them into registers and leaves its result where the next block wants it.
 //!
 //! What is left out, compared with hashing each message from its first block:
-//! 1. A [`Prefix`](super::Prefix) is hashed once, its last words included: `prf` starts at round `R0`
+//! 1. A [`Prefix`](crate::sha256::Prefix) is hashed once, its last words included: `prf` starts at round `R0`
 //!    of the last block, or at the multiple of four before it where SHA instructions share the state.
 //! 2. The two (or three) hashes that make a key and its masks differ in their last word only, so
 //!    the rounds before it, and the schedule's words that do not depend on it, are computed once.
@@ -185,9 +185,9 @@ pub(crate) use sha2_rounds;
 
 /// Expands to the jobs over the compression function in scope.
 macro_rules! sha2_jobs {
-    ($(#[$attr:meta])*; tail: $T:literal) => {
+    ($(#[$attr:meta])*) => {
         /// Words of the tail: half of a 32-byte address.
-        const T: usize = $T;
+        const T: usize = 16 / size_of::<W>();
 
         $(#[$attr])*
         #[inline]

@@ -1,7 +1,8 @@
-//! The lane jobs of SHA-256 with 24-byte values and a 4-byte prefix: nothing ends at a block.
+//! The entries of a SHA-256 kernel, and its jobs with 24-byte values and a 4-byte prefix, where nothing
+//! ends at a block.
 
-/// Expands to `masked_short` and `pair_short` beside what the jobs of `body`.
-macro_rules! sha2_short_body {
+/// Expands to the jobs that [`Lanes`](super::Lanes) calls, beside the jobs of SHA-2.
+macro_rules! sha2_entries {
     ($(#[$attr:meta])*) => {
         /// `x ← Hash(0 ‖ key ‖ (x ⊕ mask))`, one block of 52 bytes.
         $(#[$attr])*
@@ -64,4 +65,4 @@ macro_rules! sha2_short_body {
         }
     };
 }
-pub(crate) use sha2_short_body;
+pub(crate) use sha2_entries;

@@ -1,0 +1,76 @@
+//! Lanes of aarch64's SHA-256 instructions: four messages.
+
+use super::instructions::sha256_instructions;
+use core::arch::aarch64::*;
+
+type V = uint32x4_t;
+const LOW: [usize; 4] = [0, 1, 2, 3];
+const HIGH: [usize; 4] = [4, 5, 6, 7];
+
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn load(row: &[W; L]) -> V {
+    // SAFETY: `row` is 16 readable bytes.
+    unsafe { vld1q_u32(row.as_ptr()) }
+}
+
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn store(row: &mut [W; L], v: V) {
+    // SAFETY: `row` is 16 writable bytes.
+    unsafe { vst1q_u32(row.as_mut_ptr(), v) };
+}
+
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn set1(word: W) -> V {
+    vdupq_n_u32(word)
+}
+
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn add(a: V, b: V) -> V {
+    vaddq_u32(a, b)
+}
+
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn xor(a: V, b: V) -> V {
+    veorq_u32(a, b)
+}
+
+/// Turns four rows into four columns.
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn turn(rows: [V; 4]) -> [V; 4] {
+    let [a, b, c, d] = rows;
+    // (a0, c0, a1, c1), (a2, c2, a3, c3), and of b and d likewise.
+    let (ac, ac_high) = (vzip1q_u32(a, c), vzip2q_u32(a, c));
+    let (bd, bd_high) = (vzip1q_u32(b, d), vzip2q_u32(b, d));
+    [
+        vzip1q_u32(ac, bd),
+        vzip2q_u32(ac, bd),
+        vzip1q_u32(ac_high, bd_high),
+        vzip2q_u32(ac_high, bd_high),
+    ]
+}
+
+/// Four rounds of each message.
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn four_rounds<const N: usize>(t: &mut Turned<N>, kw: [V; N]) {
+    for i in 0..N {
+        let low = t.low[i];
+        t.low[i] = vsha256hq_u32(low, t.high[i], kw[i]);
+        t.high[i] = vsha256h2q_u32(t.high[i], low, kw[i]);
+    }
+}
+
+/// The next four words of the schedule.
+#[target_feature(enable = "neon,sha2")]
+#[inline]
+fn schedule(a: V, b: V, c: V, d: V) -> V {
+    vsha256su1q_u32(vsha256su0q_u32(a, b), c, d)
+}
+
+sha256_instructions!(#[target_feature(enable = "neon,sha2")]);
