@@ -19,6 +19,8 @@ pub mod keccak;
 pub mod lanes8;
 pub mod mont;
 #[cfg(target_arch = "x86_64")]
+pub mod p256x8;
+#[cfg(target_arch = "x86_64")]
 pub mod secp256k1x8;
 pub mod sha256;
 #[cfg(target_arch = "x86_64")]
