@@ -7,6 +7,7 @@
 
 pub mod bitmatrix;
 pub mod cpu;
+pub mod ct;
 pub mod edwards25519;
 pub mod edwards25519x2;
 pub mod edwards25519x4;
@@ -29,3 +30,4 @@ pub mod sha512;
 #[cfg(target_arch = "x86_64")]
 pub mod sha512x8;
 pub mod weierstrass;
+pub mod wipe;

@@ -6,6 +6,7 @@ use crate::suite::{EdwardsRules, Format, Map, Negation};
 use curve25519_dalek::Scalar;
 use sha2::{Digest, Sha512};
 use subtle::ConstantTimeEq;
+use tetralith_kernels::ct;
 use tetralith_kernels::edwards25519::{DecodeError, NegativeZero, PendingPoint, Point};
 use tetralith_kernels::edwards25519x2::{
     double_mul_base_and_vartime, encode, mul_base, mul_pair, sqrt_ratios,
@@ -39,7 +40,7 @@ impl Secret {
         hash.zeroize();
         secret.x[0] &= 0xf8;
         secret.x[31] = secret.x[31] & 0x7f | 0x40;
-        [secret.public_key] = encode(&[mul_base(&secret.x)]);
+        [secret.public_key] = ct::public(encode(&[mul_base(&secret.x)]));
         secret
     }
 

@@ -14,6 +14,7 @@ use p256::elliptic_curve::{Field, PrimeField, sec1::ToSec1Point};
 use p256::hash2curve::{ExpandMsgXmd, encode_from_bytes};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use tetralith_kernels::ct;
 use tetralith_kernels::weierstrass::{self, Affine, Prime, commitments_vartime};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -68,13 +69,18 @@ macro_rules! sec1 {
         }
 
         fn encode(point: &Self::Point) -> [u8; 33] {
+            // Only what the proof holds, or what a verifier computes from it, is ever encoded.
+            let point = ct::public(point.to_affine());
             let mut bytes = [0; 33];
-            bytes.copy_from_slice(point.to_affine().to_sec1_point(true).as_bytes());
+            bytes.copy_from_slice(point.to_sec1_point(true).as_bytes());
             bytes
         }
 
         fn scalar(bytes: &[u8; 32]) -> Option<Self::Scalar> {
-            $curve::Scalar::from_repr((*bytes).into()).into_option()
+            let scalar = $curve::Scalar::from_repr((*bytes).into());
+            // That a candidate was refused says nothing of the one taken.
+            let valid = ct::public(scalar.is_some().unwrap_u8()) == 1;
+            valid.then(|| scalar.unwrap_or($curve::Scalar::ZERO))
         }
 
         fn scalar_reduced(bytes: &[u8; 32]) -> Self::Scalar {
@@ -86,7 +92,7 @@ macro_rules! sec1 {
         }
 
         fn is_zero(scalar: &Self::Scalar) -> bool {
-            scalar.is_zero().into()
+            ct::public(scalar.is_zero().unwrap_u8()) == 1
         }
 
         fn mul_add(a: &Self::Scalar, b: &Self::Scalar, c: &Self::Scalar) -> Self::Scalar {
@@ -194,6 +200,7 @@ impl Secret {
         proof[..33].copy_from_slice(&gamma);
         proof[33..49].copy_from_slice(&c);
         proof[49..].copy_from_slice(&C::scalar_bytes(&s));
+        ct::public_bytes(&mut proof);
         let k = Zeroizing::new(C::scalar_bytes(&k));
         Ok(Proven { proof, huv: [h, u, v], k })
     }

@@ -6,7 +6,7 @@
 
 use crate::address::TreePlace;
 use crate::hash::{Value, h_msg, prf};
-use crate::keys::{PublicKey, SecretKey};
+use crate::keys::{PublicKey, SecretKey, WRONG_ROOT};
 use crate::lanes::Engine;
 use crate::params::Params;
 use crate::state::{Holder, Lease, OneTimeIndex, Reservations, StateStore, Status};
@@ -14,6 +14,8 @@ use crate::tree::{Progress, Tree};
 use crate::verify::place;
 use crate::{Error, wots};
 use std::collections::VecDeque;
+use tetralith_kernels::ct;
+use tetralith_kernels::wipe::Wiped;
 use zeroize::Zeroizing;
 
 /// A tree in use and, above the lowest layer, its signature of the root below.
@@ -27,7 +29,7 @@ struct Layer {
 struct Ahead {
     index: u64,
     r: Zeroizing<Value>,
-    table: Zeroizing<Vec<u8>>,
+    table: Wiped,
 }
 
 /// Signs messages with a key, an index each.
@@ -39,7 +41,11 @@ pub struct Signer<S> {
     layers: Vec<Option<Layer>>,
     engine: Engine,
     batch: u64,
+    check: bool,
+    fencing: u64,
     ahead: VecDeque<Ahead>,
+    /// Tables that were used and wait to be wiped.
+    spent: Vec<Ahead>,
     /// Where trees are kept between runs.
     #[cfg(feature = "file")]
     cache: Option<std::path::PathBuf>,
@@ -68,7 +74,10 @@ impl<S: StateStore> Signer<S> {
             state,
             layers,
             batch: 1,
+            check: true,
+            fencing: 0,
             ahead: VecDeque::new(),
+            spent: Vec::new(),
             #[cfg(feature = "file")]
             cache: None,
         })
@@ -97,6 +106,21 @@ impl<S: StateStore> Signer<S> {
         self.batch = batch.max(1);
     }
 
+    /// Sets whether a signature is verified before it is released: yes unless set.
+    ///
+    /// # Security
+    /// It finds faults of memory and processor that make an invalid signature, which could tell of the
+    /// secret. A fault in a node of a tree, which the path then agrees with, it cannot find.
+    pub fn set_check(&mut self, check: bool) {
+        self.check = check;
+    }
+
+    /// The fencing number of the lease that the last signature's index is from; 0 before the first.
+    #[must_use]
+    pub fn fencing(&self) -> u64 {
+        self.fencing
+    }
+
     /// Leases indices now, so that the next signatures need no commit.
     ///
     /// # Errors
@@ -110,7 +134,8 @@ impl<S: StateStore> Signer<S> {
     /// `now`: seconds since 1970, for the record.
     ///
     /// # Errors
-    /// [`Error::State`]; then no index was used that could be used again.
+    /// [`Error::State`]; then no index was used that could be used again. [`Error::Fault`], where the
+    /// signature is wrong; see [`set_check`](Self::set_check).
     ///
     /// # Security
     /// The commit is durable before a secret of the index is touched. Constant time but for the
@@ -118,10 +143,21 @@ impl<S: StateStore> Signer<S> {
     /// RFC 8391 §4.1.9, Algorithm 12; §4.2.4, Algorithm 16.
     pub fn sign(&mut self, message: &[u8], now: u64) -> Result<Vec<u8>, Error> {
         let index = self.state.next(self.batch, now)?;
-        self.sign_index(index, message)
+        self.fencing = index.fencing();
+        let mut signature = self.sign_index(index, message)?;
+        // It leaves: what is known of it is no secret.
+        ct::public_bytes(&mut signature);
+        if self.check && self.key.public_key().verify(message, &signature).is_err() {
+            // Whatever was wrong, nothing of it is kept.
+            self.layers.iter_mut().for_each(|layer| *layer = None);
+            self.ahead.clear();
+            return Err(Error::Fault);
+        }
+        Ok(signature)
     }
 
-    /// Computes the trees that the next signature needs, which otherwise it computes itself.
+    /// Makes ready the trees that the next signature needs, which otherwise it does itself: computes
+    /// them, or finds them in the cache and reads its path there.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` said so.
@@ -130,8 +166,12 @@ impl<S: StateStore> Signer<S> {
         if index >= self.key.params().signatures() {
             return Ok(());
         }
+        let mut path = Vec::new();
         for layer in 0..self.key.params().layers() {
             self.tree(index, layer, progress)?;
+            // A damaged cache shows now, before an index is spent, and its progress is seen.
+            let (_, leaf) = place(self.key.params(), index, layer);
+            self.auth_path(index, layer, leaf, &mut path, progress)?;
         }
         Ok(())
     }
@@ -143,8 +183,11 @@ impl<S: StateStore> Signer<S> {
     /// As [`sign`](Self::sign), where a tree cannot be made.
     ///
     /// # Security
-    /// Nothing of it leaves before its index is committed, and it is wiped when it was used.
+    /// Nothing of it leaves before its index is committed. What was used is wiped by the next call
+    /// of this, by the next signature that finds nothing prepared, or with the signer: wiping takes
+    /// longer than the rest of a signature that was prepared.
     pub fn prepare_ahead(&mut self, count: u64) -> Result<(), Error> {
+        self.spent.clear();
         self.prepare(&Progress::silent())?;
         let first = self.state.upcoming();
         self.ahead.retain(|ahead| ahead.index >= first);
@@ -193,7 +236,12 @@ impl<S: StateStore> Signer<S> {
         }
         let ready = self.ahead.front().is_some_and(|ahead| ahead.index == index);
         let ahead = if ready { self.ahead.pop_front() } else { None };
+        if !ready {
+            self.spent.clear();
+        }
         let r = ahead.as_ref().map_or_else(|| randomizer(&self.key, index), |a| a.r.clone());
+        // It is a part of the signature, and the digest made with it decides how chains run.
+        let r = ct::public(*r);
         let r = &r[..p.n()];
         let digest = h_msg(p, r, self.key.root(), index, message);
         let mut out = Vec::with_capacity(p.signature_bytes());
@@ -215,8 +263,9 @@ impl<S: StateStore> Signer<S> {
                 }
                 Some(root) => out.extend_from_slice(self.sign_root(layer, leaf, root)?),
             }
-            self.auth_path(index, layer, leaf, &mut out)?;
+            self.auth_path(index, layer, leaf, &mut out, &Progress::silent())?;
         }
+        self.spent.extend(ahead);
         debug_assert_eq!(out.len(), p.signature_bytes());
         Ok(out)
     }
@@ -266,12 +315,13 @@ impl<S: StateStore> Signer<S> {
         layer: u32,
         leaf: u32,
         out: &mut Vec<u8>,
+        progress: &Progress<'_>,
     ) -> Result<(), Error> {
         if self.layer(layer)?.tree.auth_path(leaf, out).is_ok() {
             return Ok(());
         }
         let (at, _) = place(self.key.params(), index, layer);
-        let tree = self.build(at, &Progress::silent())?;
+        let tree = self.build(at, progress)?;
         self.layer(layer)?.tree = tree;
         self.layer(layer)?.tree.auth_path(leaf, out)
     }
@@ -288,12 +338,9 @@ impl<S: StateStore> Signer<S> {
     }
 
     fn build(&self, at: TreePlace, progress: &Progress<'_>) -> Result<Tree, Error> {
-        let tree = Tree::build(&self.key, at, progress)?;
+        let tree = Tree::build(&self.key, at, &(), progress)?;
         if at == self.key.top() && tree.root() != self.key.root() {
-            return Err(Error::Malformed {
-                what: "secret key",
-                why: "the root is not that of the seeds",
-            });
+            return Err(WRONG_ROOT);
         }
         #[cfg(feature = "file")]
         if let Some(base) = &self.cache {

@@ -8,7 +8,7 @@ use crate::keys::{Derivation, SecretKey};
 use crate::lanes::chains::{Chain, longest_first};
 use crate::lanes::{Engine, Prefix};
 use crate::params::{LEN_2, MAX_LEN, Params};
-use zeroize::Zeroizing;
+use tetralith_kernels::wipe::Wiped;
 
 /// The last digit: w − 1.
 pub(crate) const LAST: u32 = 15;
@@ -81,8 +81,7 @@ pub(crate) fn sign(
     digest: &[u8],
 ) -> Vec<u8> {
     let p = key.params();
-    // Zeroized where it leaves early; by the end it holds the signature.
-    let mut values = Zeroizing::new(vec![0; p.len() * p.n()]);
+    let mut values = Wiped::zeros(p.len() * p.n());
     secrets(engine, key, place, ots, &mut values);
     let digits = digits(p, digest);
     let chains = (0..p.len() as u32)
@@ -93,24 +92,19 @@ pub(crate) fn sign(
         .collect();
     let prefixes = [Prefix::prf(p, key.seed(), &place.head(Type::Ots))];
     engine.run_chains(&prefixes, longest_first(chains).into_iter(), &mut values);
-    core::mem::take(&mut *values)
+    values.into_public()
 }
 
 /// Every value of every chain of one key: step `s` of chain `i` is value `16·i + s`.
 ///
 /// # Security
 /// Constant time. All of it is secret: who has it can sign anything with this key.
-pub(crate) fn table(
-    engine: &mut Engine,
-    key: &SecretKey,
-    place: TreePlace,
-    ots: u32,
-) -> Zeroizing<Vec<u8>> {
+pub(crate) fn table(engine: &mut Engine, key: &SecretKey, place: TreePlace, ots: u32) -> Wiped {
     let (p, n) = (key.params(), key.params().n());
-    let mut values = Zeroizing::new(vec![0; p.len() * n]);
+    let mut values = Wiped::zeros(p.len() * n);
     secrets(engine, key, place, ots, &mut values);
     let prefixes = [Prefix::prf(p, key.seed(), &place.head(Type::Ots))];
-    let mut table = Zeroizing::new(vec![0; 16 * p.len() * n]);
+    let mut table = Wiped::zeros(16 * p.len() * n);
     for step in 0..=LAST {
         for (row, value) in table.chunks_mut(16 * n).zip(values.chunks(n)) {
             row[step as usize * n..][..n].copy_from_slice(value);

@@ -8,6 +8,7 @@
 //! Scalars are integers below 2^255, little-endian, used as they are.
 
 use super::{Affine, Cached, Point};
+use crate::ct;
 use std::sync::LazyLock;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroize;
@@ -198,7 +199,8 @@ fn select<E: Entry>(table: &[E], digit: i8) -> E {
 
 /// Digits d_i in -8..8, the last in -8..=8, with scalar = sum of d_i 16^i.
 pub(crate) fn radix_16(scalar: &[u8; 32]) -> [i8; 64] {
-    assert!(scalar[31] < 0x80, "scalars are below 2^255");
+    // The top bit is zero in every scalar that is clamped or reduced, and tells nothing of it.
+    assert!(ct::public(scalar[31] >> 7) == 0, "scalars are below 2^255");
     let mut digits = [0i8; 64];
     for i in 0..32 {
         digits[2 * i] = (scalar[i] & 15) as i8;

@@ -15,6 +15,7 @@ mod body;
 mod portable;
 
 use crate::cpu::{self, Family};
+use crate::wipe::wipe;
 use body::keccak_body;
 use zeroize::Zeroize;
 
@@ -183,9 +184,9 @@ impl<const L: usize> Rows<L> {
 
 impl<const L: usize> Drop for Rows<L> {
     fn drop(&mut self) {
-        self.base.as_flattened_mut().zeroize();
-        self.x.as_flattened_mut().zeroize();
-        self.y.as_flattened_mut().zeroize();
+        wipe(self.base.as_flattened_mut());
+        wipe(self.x.as_flattened_mut());
+        wipe(self.y.as_flattened_mut());
     }
 }
 
@@ -363,6 +364,11 @@ impl Lanes {
             // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
             Store::Avx512(m) => unsafe { avx512::pair(m, &self.shape) },
         }
+    }
+
+    /// Does what [`pair`](Self::pair) does to lane 0; the other lanes' values are undefined.
+    pub fn pair_first(&mut self) {
+        self.pair();
     }
 }
 

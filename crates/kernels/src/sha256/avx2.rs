@@ -1,11 +1,11 @@
 //! AVX2 lanes: 8 messages, one word of 32 bits of each in a vector.
 
-use super::{Fixed, IV, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
+use super::{Fixed, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 8;
 type V = __m256i;
-type Soa = Rows<W, L>;
+type Soa = Rows<W, L, 64>;
 
 #[target_feature(enable = "avx2")]
 #[inline]

@@ -7,11 +7,11 @@
 //! `V = (lanes 0 … 15, lanes 16 … 31)`. Rotations are one instruction, Ch, Maj and the three-way
 //! exclusive or one ternary each.
 
-use super::{Fixed, IV, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
+use super::{Fixed, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 32;
-type Soa = Rows<W, L>;
+type Soa = Rows<W, L, 64>;
 
 #[derive(Clone, Copy)]
 struct V(__m512i, __m512i);

@@ -1,134 +1,172 @@
 //! The body that every SHA-2 kernel shares: the four lane jobs over a vector type.
 //!
-//! A kernel's module defines `V` (one word of every lane), `W` (its scalar), `L` (lanes), `IV`, `K`,
-//! and the ten operations `load store set1 add xor ch maj big0 big1 small0 small1`, and then expands
-//! [`sha2_rounds`] and [`sha2_jobs`] with the attribute that enables its instructions. The words of one message are
-//! `[V; 16]`, lane `j` of `V` being lane `j`'s word: `w[i] = (w_i of lane 0, w_i of lane 1, …)`.
+//! A kernel's module defines `V` (one word of every lane), `W` (its scalar), `L` (lanes), `K`, and the
+//! ten operations `load store set1 add xor ch maj big0 big1 small0 small1`, and then expands
+//! [`sha2_rounds`] and [`sha2_jobs`] with the attribute that enables its instructions. States and
+//! schedules lie in memory, a row for each word: `w[i] = (w_i of lane 0, w_i of lane 1, …)`; a
+//! function takes them into registers and leaves its result where the next block wants it.
 //!
 //! What is left out, compared with hashing each message from its first block:
 //! 1. A [`Prefix`](super::Prefix) is hashed once, its last words included: `prf` starts at round `R0`
 //!    of the last block, or at the multiple of four before it where SHA instructions share the state.
 //! 2. The two (or three) hashes that make a key and its masks differ in their last word only, so
-//!    the rounds before it are run once.
+//!    the rounds before it, and the schedule's words that do not depend on it, are computed once.
 //! 3. Where the fixed leading words of F and H fill half a block, their eight rounds are constants.
 //! 4. A block that is padding alone has a constant schedule.
+//! 5. In the schedule's first words the terms of words that are zero are left out.
 
-/// Expands to the compression function: `rounds`, `finish` and `padding_block`.
+/// Expands to the compression function: `rounds`, `extend`, `finish` and `padding_block`.
 macro_rules! sha2_rounds {
     ($(#[$attr:meta])*) => {
+        /// The state in registers, and in memory.
         type State = [V; 8];
-        type Block = [V; 16];
+        type State8 = [[W; L]; 8];
+        /// A block's schedule.
+        type Words = [[W; L]; K.len()];
+
+        /// Eight rounds with the words `$w(i)` and constants `$k[i]`, after which the state's names
+        /// are where they were.
+        macro_rules! eight {
+            ($s:ident, $k:ident, $w:expr) => {{
+                let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = $s;
+                step([a, b, c], &mut d, e, f, g, &mut h, add($w(0), set1($k[0])));
+                step([h, a, b], &mut c, d, e, f, &mut g, add($w(1), set1($k[1])));
+                step([g, h, a], &mut b, c, d, e, &mut f, add($w(2), set1($k[2])));
+                step([f, g, h], &mut a, b, c, d, &mut e, add($w(3), set1($k[3])));
+                step([e, f, g], &mut h, a, b, c, &mut d, add($w(4), set1($k[4])));
+                step([d, e, f], &mut g, h, a, b, &mut c, add($w(5), set1($k[5])));
+                step([c, d, e], &mut f, g, h, a, &mut b, add($w(6), set1($k[6])));
+                step([b, c, d], &mut e, f, g, h, &mut a, add($w(7), set1($k[7])));
+                $s = [a, b, c, d, e, f, g, h];
+            }};
+        }
 
         $(#[$attr])*
         #[inline]
         fn step(s: [V; 3], d: &mut V, e: V, f: V, g: V, h: &mut V, kw: V) {
             let [a, b, c] = s;
-            let t = add(add(add(*h, kw), ch(e, f, g)), big1(e));
+            let t = add(add(*h, kw), add(ch(e, f, g), big1(e)));
             *d = add(*d, t);
             *h = add(t, add(big0(a), maj(a, b, c)));
         }
 
-        /// Runs rounds `R0..R1` of the first sixteen, which take the message's words as they are.
-        ///
-        /// In round `i` the variable that is `a` by name is `−i mod 8` places further.
+        /// Runs rounds `R0..R1` of the first sixteen, one by one.
         $(#[$attr])*
         #[inline]
-        fn rounds<const R0: usize, const R1: usize>(s: &mut State, w: &Block) {
-            let mut turned = *s;
-            for i in 0..8 {
-                turned[(i + 16 - R0) % 8] = s[i];
-            }
-            let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = turned;
-            macro_rules! r {
-                ($i:literal, $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident) => {
-                    if R0 <= $i && $i < R1 {
-                        step([$a, $b, $c], &mut $d, $e, $f, $g, &mut $h, add(w[$i], set1(K[$i])));
-                    }
-                };
-            }
-            r!(0, a b c d e f g h);
-            r!(1, h a b c d e f g);
-            r!(2, g h a b c d e f);
-            r!(3, f g h a b c d e);
-            r!(4, e f g h a b c d);
-            r!(5, d e f g h a b c);
-            r!(6, c d e f g h a b);
-            r!(7, b c d e f g h a);
-            r!(8, a b c d e f g h);
-            r!(9, h a b c d e f g);
-            r!(10, g h a b c d e f);
-            r!(11, f g h a b c d e);
-            r!(12, e f g h a b c d);
-            r!(13, d e f g h a b c);
-            r!(14, c d e f g h a b);
-            r!(15, b c d e f g h a);
-            let turned = [a, b, c, d, e, f, g, h];
-            for i in 0..8 {
-                s[i] = turned[(i + 16 - R1) % 8];
-            }
-        }
-
-        /// Runs sixteen rounds, computing the schedule in place.
-        $(#[$attr])*
-        #[inline]
-        fn sixteen(s: &mut State, w: &mut Block, k: &[W; 16]) {
+        fn rounds<const R0: usize, const R1: usize>(s: &mut State, w: &Words) {
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *s;
-            macro_rules! r {
-                ($i:literal, $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident) => {
-                    w[$i] = add(
-                        add(w[$i], w[($i + 9) & 15]),
-                        add(small0(w[($i + 1) & 15]), small1(w[($i + 14) & 15])),
-                    );
-                    let kw = add(w[$i], set1(k[$i]));
-                    step([$a, $b, $c], &mut $d, $e, $f, $g, &mut $h, kw);
-                };
+            for i in R0..R1 {
+                step([a, b, c], &mut d, e, f, g, &mut h, add(load(&w[i]), set1(K[i])));
+                [a, b, c, d, e, f, g, h] = [h, a, b, c, d, e, f, g];
             }
-            r!(0, a b c d e f g h);
-            r!(1, h a b c d e f g);
-            r!(2, g h a b c d e f);
-            r!(3, f g h a b c d e);
-            r!(4, e f g h a b c d);
-            r!(5, d e f g h a b c);
-            r!(6, c d e f g h a b);
-            r!(7, b c d e f g h a);
-            r!(8, a b c d e f g h);
-            r!(9, h a b c d e f g);
-            r!(10, g h a b c d e f);
-            r!(11, f g h a b c d e);
-            r!(12, e f g h a b c d);
-            r!(13, d e f g h a b c);
-            r!(14, c d e f g h a b);
-            r!(15, b c d e f g h a);
             *s = [a, b, c, d, e, f, g, h];
         }
 
-        /// Runs the rounds after the first sixteen.
-        ///
-        /// A loop over sixteen rounds, in one function that all jobs share: 9 kB of code. Unrolled
-        /// whole it is 5 % faster alone (23 kB) and 10 % slower in its place, where the code of a
-        /// chain's step no longer fits into a first-level cache of 32 kB; unrolled in each job, half
-        /// as slow again.
+        /// Computes words `FIRST..KNOWN` of the schedule, at most to 32. Those words of the block whose bits are set
+        /// in `ZERO` are zero, and the terms that they would make are left out.
         $(#[$attr])*
         #[inline(never)]
-        fn scheduled(s: &mut State, w: &Block) {
+        fn extend<const ZERO: u32, const FIRST: usize, const KNOWN: usize>(w: &mut Words) {
+            let mut before = [load(&w[FIRST - 2]), load(&w[FIRST - 1])];
+            macro_rules! word {
+                ($t:literal) => {
+                    if $t >= FIRST && $t < KNOWN {
+                        const fn zero(mask: u32, i: usize) -> bool {
+                            i < 16 && mask >> i & 1 == 1
+                        }
+                        let mut sum = load(&w[$t - 16]);
+                        if zero(ZERO, $t - 16) {
+                            sum = set1(0);
+                        }
+                        if !zero(ZERO, $t - 15) {
+                            sum = add(sum, small0(load(&w[$t - 15])));
+                        }
+                        if !zero(ZERO, $t - 7) {
+                            sum = add(sum, load(&w[$t - 7]));
+                        }
+                        if !zero(ZERO, $t - 2) {
+                            sum = add(sum, small1(before[0]));
+                        }
+                        store(&mut w[$t], sum);
+                        before = [before[1], sum];
+                    }
+                };
+            }
+            word!(16);
+            word!(17);
+            word!(18);
+            word!(19);
+            word!(20);
+            word!(21);
+            word!(22);
+            word!(23);
+            word!(24);
+            word!(25);
+            word!(26);
+            word!(27);
+            word!(28);
+            word!(29);
+            word!(30);
+            word!(31);
+            let _ = before;
+        }
+
+        /// Finishes a block whose first `R0` rounds led to `s` and whose schedule is known up to
+        /// word `KNOWN`: `out` is the sum of the result and `feed`.
+        $(#[$attr])*
+        #[inline]
+        fn finish<const R0: usize, const KNOWN: usize>(feed: &State8, s: &State8, w: &mut Words, out: &mut State8) {
+            match R0 {
+                0 | 8 => run(feed, s, w, R0, KNOWN, out),
+                _ => {
+                    let mut t = loads(s);
+                    let mut then = [[0; L]; 8];
+                    if R0 < 8 { rounds::<R0, 8>(&mut t, w) } else { rounds::<R0, 16>(&mut t, w) }
+                    stores(&mut then, &t);
+                    run(feed, &then, w, R0.next_multiple_of(8), KNOWN, out);
+                }
+            }
+        }
+
+        /// Runs the rounds from `from` on, the schedule being there up to `known`; both are multiples of
+        /// eight.
+        ///
+        /// Two loops of eight rounds in one function that all jobs share: 6 kB of code. What is
+        /// longer, unrolled or written out for each block of a chain's step, no longer fits into the
+        /// first-level caches with the rest of the step, and is slower.
+        $(#[$attr])*
+        #[inline(never)]
+        fn run(feed: &State8, s: &State8, w: &mut Words, from: usize, known: usize, out: &mut State8) {
             // A vector that must lie in memory aligns the whole frame: registers spilled to a frame
             // that is not would cross cache lines with every access.
             core::hint::black_box(&mut set1(0));
-            let mut w = *w;
-            let mut t = *s;
-            for k in K.as_chunks::<16>().0.iter().skip(1) {
-                sixteen(&mut t, &mut w, k);
+            let mut s = loads(s);
+            let words = w[from..known].as_chunks::<8>().0;
+            for (w, k) in words.iter().zip(K[from..known].as_chunks::<8>().0) {
+                eight!(s, k, |i: usize| load(&w[i]));
             }
-            *s = t;
+            for t in (known..K.len()).step_by(8) {
+                let Some((w, _)) = w[t - 16..].split_first_chunk_mut::<24>() else { break };
+                let Some((k, _)) = K[t..].split_first_chunk::<8>() else { break };
+                let mut next = |i: usize| {
+                    let (s0, s1) = (small0(load(&w[i + 1])), small1(load(&w[i + 14])));
+                    let sum = add(add(load(&w[i]), load(&w[i + 9])), add(s0, s1));
+                    store(&mut w[i + 16], sum);
+                    sum
+                };
+                eight!(s, k, next);
+            }
+            plus(feed, &s, out);
         }
 
         /// Runs all rounds with `kw[i]` = schedule word + round constant already added: a block of
         /// padding.
         $(#[$attr])*
         #[inline]
-        fn padding_block(feed: &State, kw: &[W; K.len()]) -> State {
-            let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *feed;
+        fn padding_block(feed: &State8, kw: &[W; K.len()], out: &mut State8) {
+            let mut s = loads(feed);
             for k in kw.as_chunks::<8>().0 {
+                let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = s;
                 step([a, b, c], &mut d, e, f, g, &mut h, set1(k[0]));
                 step([h, a, b], &mut c, d, e, f, &mut g, set1(k[1]));
                 step([g, h, a], &mut b, c, d, e, &mut f, set1(k[2]));
@@ -137,27 +175,9 @@ macro_rules! sha2_rounds {
                 step([d, e, f], &mut g, h, a, b, &mut c, set1(k[5]));
                 step([c, d, e], &mut f, g, h, a, &mut b, set1(k[6]));
                 step([b, c, d], &mut e, f, g, h, &mut a, set1(k[7]));
+                s = [a, b, c, d, e, f, g, h];
             }
-            plus(feed, &[a, b, c, d, e, f, g, h])
-        }
-
-        /// Finishes a block whose first `R0` rounds led to `s`: the result is added to `feed`.
-        $(#[$attr])*
-        #[inline]
-        fn finish<const R0: usize>(feed: &State, mut s: State, w: &Block) -> State {
-            rounds::<R0, 16>(&mut s, w);
-            scheduled(&mut s, w);
-            plus(feed, &s)
-        }
-
-        $(#[$attr])*
-        #[inline]
-        fn plus(feed: &State, s: &State) -> State {
-            let mut out = *feed;
-            for i in 0..8 {
-                out[i] = add(feed[i], s[i]);
-            }
-            out
+            plus(feed, &s, out);
         }
     };
 }
@@ -171,9 +191,9 @@ macro_rules! sha2_jobs {
 
         $(#[$attr])*
         #[inline]
-        fn loads<const N: usize>(rows: &[[W; L]]) -> [V; N] {
-            let mut out = [set1(0); N];
-            for i in 0..N {
+        fn loads(rows: &State8) -> State {
+            let mut out = [set1(0); 8];
+            for i in 0..8 {
                 out[i] = load(&rows[i]);
             }
             out
@@ -181,114 +201,138 @@ macro_rules! sha2_jobs {
 
         $(#[$attr])*
         #[inline]
-        fn splat<const N: usize>(words: &[W; N]) -> [V; N] {
-            let mut out = [set1(0); N];
-            for i in 0..N {
-                out[i] = set1(words[i]);
+        fn stores(rows: &mut State8, s: &State) {
+            for i in 0..8 {
+                store(&mut rows[i], s[i]);
             }
-            out
         }
 
-        /// Builds the block `prefix words ‖ tail ‖ padding`; where the length does not fit, the
+        $(#[$attr])*
+        #[inline]
+        fn plus(feed: &State8, s: &State, out: &mut State8) {
+            for i in 0..8 {
+                store(&mut out[i], add(load(&feed[i]), s[i]));
+            }
+        }
+
+        /// Fills a block from word `from` on with padding: the end's mark, zeros, and the length
+        /// where it fits.
+        $(#[$attr])*
+        #[inline]
+        fn pad(w: &mut Words, from: usize, bits: W) {
+            for i in from..16 {
+                w[i] = [0; L];
+            }
+            if from < 16 {
+                w[from] = [TOP; L];
+            }
+            if from < 14 {
+                w[15] = [bits; L];
+            }
+        }
+
+        /// Writes the block `prefix words ‖ tail ‖ padding`; where the length does not fit, the
         /// caller hashes a padding block after it.
         $(#[$attr])*
         #[inline]
-        fn last_block<const R0: usize>(m: &Soa, tail: &[V; T], bits: W) -> Block {
-            let mut w = [set1(0); 16];
-            for i in 0..R0 {
-                w[i] = load(&m.words[i]);
-            }
-            w[R0..R0 + T].copy_from_slice(tail);
-            if R0 + T < 16 {
-                w[R0 + T] = set1(TOP);
-            }
-            if R0 + T < 14 {
-                w[15] = set1(bits);
-            }
-            w
+        fn last_block<const R0: usize>(m: &mut Soa, bits: W) {
+            m.w[..R0].copy_from_slice(&m.words[..R0]);
+            m.w[R0..R0 + T].copy_from_slice(&m.tail[..T]);
+            pad(&mut m.w, R0 + T, bits);
         }
 
         /// Hashes `prefix ‖ tail` in every lane, the prefix ending `R0` words into its last block,
         /// of which `RS` rounds are done.
         $(#[$attr])*
         #[inline]
-        fn prf_words<const R0: usize, const RS: usize>(m: &Soa, shape: &Shape) -> State {
-            let tail: [V; T] = loads(&m.tail);
-            let w = last_block::<R0>(m, &tail, shape.bits);
-            let feed = loads(&m.feed);
-            let s = finish::<RS>(&feed, loads(&m.mid), &w);
-            if R0 + T >= 14 { padding_block(&s, &shape.pad) } else { s }
+        fn prf_words<const R0: usize, const RS: usize>(m: &mut Soa, shape: &Shape) {
+            last_block::<R0>(m, shape.bits);
+            if R0 + T < 14 {
+                finish::<RS, 16>(&m.feed, &m.mid, &mut m.w, &mut m.x);
+            } else {
+                finish::<RS, 16>(&m.feed, &m.mid, &mut m.w, &mut m.s);
+                padding_block(&m.s, &shape.pad, &mut m.x);
+            }
         }
 
         /// Hashes `prefix ‖ tail` for `COUNT` tails that end in 0, 1, …: a key and its masks.
         ///
-        /// The rounds before the word that differs are run once.
+        /// The rounds before the word that differs, `R1`, are run once, and the words of the schedule
+        /// before `FIRST`, which do not depend on it, are computed once.
         $(#[$attr])*
         #[inline]
         fn key_and_masks<
             const R0: usize,
             const RS: usize,
             const R1: usize,
+            const ZERO: u32,
+            const FIRST: usize,
             const COUNT: usize,
         >(
-            m: &Soa,
+            m: &mut Soa,
             shape: &Shape,
-        ) -> [State; COUNT] {
+        ) {
             debug_assert_eq!(R1, R0 + T - 1);
-            let tail: [V; T] = loads(&m.tail);
-            let mut head = last_block::<R0>(m, &tail, shape.bits);
+            last_block::<R0>(m, shape.bits);
+            extend::<ZERO, 16, 32>(&mut m.w);
             let mut shared = loads(&m.mid);
-            rounds::<RS, R1>(&mut shared, &head);
-            let feed = loads(&m.feed);
-            let last = tail[T - 1];
-            let mut out = [feed; COUNT];
+            rounds::<RS, R1>(&mut shared, &m.w);
+            stores(&mut m.s, &shared);
             for i in 0..COUNT {
-                head[R1] = add(last, set1(i as W));
-                let s = finish::<R1>(&feed, shared, &head);
-                out[i] = if R0 + T >= 14 { padding_block(&s, &shape.pad) } else { s };
+                if i > 0 {
+                    store(&mut m.w[R1], add(load(&m.tail[T - 1]), set1(i as W)));
+                    extend::<ZERO, FIRST, 32>(&mut m.w);
+                }
+                if R1 < 13 {
+                    finish::<R1, 32>(&m.feed, &m.s, &mut m.w, &mut m.keys[i]);
+                } else {
+                    finish::<R1, 32>(&m.feed, &m.s, &mut m.w, &mut m.t);
+                    padding_block(&m.t, &shape.pad, &mut m.keys[i]);
+                }
             }
-            out
         }
 
         /// `x ← Hash(0 ‖ key ‖ (x ⊕ mask))` where a whole block precedes the masked value.
         $(#[$attr])*
         #[inline]
-        fn masked_full<const R0: usize, const R1: usize>(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            let [key, mask] = key_and_masks::<R0, R0, R1, 2>(m, prf);
-            let mut w = [set1(0); 16];
-            w[8..].copy_from_slice(&key);
-            let feed = finish::<8>(&splat(&IV), splat(&out.half_f), &w);
-            let mut w = [set1(0); 16];
+        fn masked_full<const R0: usize, const R1: usize, const ZERO: u32, const FIRST: usize>(
+            m: &mut Soa,
+            prf: &Shape,
+            out: &Fixed,
+        ) {
+            key_and_masks::<R0, R0, R1, ZERO, FIRST, 2>(m, prf);
+            m.w[..8].fill([0; L]);
+            m.w[8..16].copy_from_slice(&m.keys[0]);
+            extend::<0x00ff, 16, 24>(&mut m.w);
+            finish::<8, 24>(&m.iv, &m.half_f, &mut m.w, &mut m.s);
             for i in 0..8 {
-                w[i] = xor(load(&m.x[i]), mask[i]);
+                store(&mut m.w[i], xor(load(&m.x[i]), load(&m.keys[1][i])));
             }
-            w[8] = set1(TOP);
-            w[15] = set1(out.bits_f);
-            let s = finish::<0>(&feed, feed, &w);
-            for i in 0..8 {
-                store(&mut m.x[i], s[i]);
-            }
+            pad(&mut m.w, 8, out.bits_f);
+            extend::<0x7e00, 16, 32>(&mut m.w);
+            finish::<0, 32>(&m.s, &m.s, &mut m.w, &mut m.x);
         }
 
         /// `x ← Hash(1 ‖ key ‖ (x ⊕ mask0) ‖ (y ⊕ mask1))`, as `masked_full`.
         $(#[$attr])*
         #[inline]
-        fn pair_full<const R0: usize, const R1: usize>(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            let [key, mask0, mask1] = key_and_masks::<R0, R0, R1, 3>(m, prf);
-            let mut w = [set1(0); 16];
-            w[7] = set1(1);
-            w[8..].copy_from_slice(&key);
-            let feed = finish::<8>(&splat(&IV), splat(&out.half_h), &w);
-            let mut w = [set1(0); 16];
+        fn pair_full<const R0: usize, const R1: usize, const ZERO: u32, const FIRST: usize>(
+            m: &mut Soa,
+            prf: &Shape,
+            out: &Fixed,
+        ) {
+            key_and_masks::<R0, R0, R1, ZERO, FIRST, 3>(m, prf);
+            m.w[..7].fill([0; L]);
+            m.w[7] = [1; L];
+            m.w[8..16].copy_from_slice(&m.keys[0]);
+            extend::<0x007f, 16, 24>(&mut m.w);
+            finish::<8, 24>(&m.iv, &m.half_h, &mut m.w, &mut m.s);
             for i in 0..8 {
-                w[i] = xor(load(&m.x[i]), mask0[i]);
-                w[8 + i] = xor(load(&m.y[i]), mask1[i]);
+                store(&mut m.w[i], xor(load(&m.x[i]), load(&m.keys[1][i])));
+                store(&mut m.w[8 + i], xor(load(&m.y[i]), load(&m.keys[2][i])));
             }
-            let feed = finish::<0>(&feed, feed, &w);
-            let s = padding_block(&feed, &out.pad_h);
-            for i in 0..8 {
-                store(&mut m.x[i], s[i]);
-            }
+            finish::<0, 16>(&m.s, &m.s, &mut m.w, &mut m.t);
+            padding_block(&m.t, &out.pad_h, &mut m.x);
         }
     };
 }

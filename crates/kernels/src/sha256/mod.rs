@@ -120,13 +120,13 @@ impl core::fmt::Debug for Prefix {
 }
 
 enum Store {
-    Portable(Box<Rows<W, { portable::L }>>),
+    Portable(Box<Rows<W, { portable::L }, 64>>),
     #[cfg(target_arch = "x86_64")]
-    ShaNi(Box<Rows<W, { shani::L }>>),
+    ShaNi(Box<Rows<W, { shani::L }, 64>>),
     #[cfg(target_arch = "x86_64")]
-    Avx2(Box<Rows<W, { avx2::L }>>),
+    Avx2(Box<Rows<W, { avx2::L }, 64>>),
     #[cfg(target_arch = "x86_64")]
-    Avx512(Box<Rows<W, { avx512::L }>>),
+    Avx512(Box<Rows<W, { avx512::L }, 64>>),
 }
 
 /// Runs the same expression on the rows of whichever kernel this is.
@@ -170,19 +170,20 @@ impl Lanes {
         assert!(n == 24 || n == 32, "SHA-256 values have 24 or 32 bytes");
         assert!(kernel.allowed(), "the CPU has this kernel");
         let pad = if n == 24 { 4 } else { 32 };
+        let fixed = hash_shape(pad, n);
         let (store, width) = match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::ShaNi => (Store::ShaNi(Rows::new()), shani::L),
+            Kernel::ShaNi => (Store::ShaNi(Rows::new(&IV, &fixed)), shani::L),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => (Store::Avx2(Rows::new()), avx2::L),
+            Kernel::Avx2 => (Store::Avx2(Rows::new(&IV, &fixed)), avx2::L),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => (Store::Avx512(Rows::new()), avx512::L),
+            Kernel::Avx512 => (Store::Avx512(Rows::new(&IV, &fixed)), avx512::L),
             // Where a kernel is not compiled in, `allowed` was false.
-            _ => (Store::Portable(Rows::new()), portable::L),
+            _ => (Store::Portable(Rows::new(&IV, &fixed)), portable::L),
         };
         let prf = prf_shape(pad + n + 16);
         let keygen = prf_shape(pad + 2 * n + 16);
-        Self { store, n, width, prf, keygen, fixed: hash_shape(pad, n) }
+        Self { store, n, width, prf, keygen, fixed }
     }
 
     /// How many messages one call hashes.
@@ -290,6 +291,16 @@ impl Lanes {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
             Store::Avx512(m) => unsafe { avx512::pair(m, &self.prf, &self.fixed) },
+        }
+    }
+
+    /// Does what [`pair`](Self::pair) does to lane 0 alone; the other lanes' values are undefined.
+    pub fn pair_first(&mut self) {
+        match &mut self.store {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
+            Store::ShaNi(m) => unsafe { shani::pair_first(m, &self.prf, &self.fixed) },
+            _ => self.pair(),
         }
     }
 }

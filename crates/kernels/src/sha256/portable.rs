@@ -1,10 +1,10 @@
 //! The portable lanes: plain words, which compilers turn into whatever vectors the target has.
 
-use super::{Fixed, IV, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
+use super::{Fixed, K, Shape, TOP, W, rows::Rows, sha2_jobs, sha2_rounds, sha2_short_body};
 
 pub(super) const L: usize = 4;
 type V = [W; L];
-type Soa = Rows<W, L>;
+type Soa = Rows<W, L, 64>;
 
 #[inline]
 fn map(a: V, f: impl Fn(W) -> W) -> V {

@@ -1,5 +1,6 @@
 //! The storage of SHA-2 lanes, and the scalar work done once for many hashes.
 
+use crate::wipe::wipe;
 use zeroize::{DefaultIsZeroes, Zeroize};
 
 /// What many messages share: everything up to their last 16 bytes, hashed as far as it goes.
@@ -27,28 +28,40 @@ impl<W: DefaultIsZeroes> Drop for PrefixWords<W> {
 
 /// One word of each lane in a row: `rows[i] = (word i of lane 0, word i of lane 1, …)`.
 #[repr(C, align(64))]
-pub(crate) struct Rows<W: DefaultIsZeroes, const L: usize> {
+pub(crate) struct Rows<W: DefaultIsZeroes, const L: usize, const R: usize> {
     pub(crate) feed: [[W; L]; 8],
     pub(crate) mid: [[W; L]; 8],
     pub(crate) words: [[W; L]; 12],
     pub(crate) tail: [[W; L]; 4],
     pub(crate) x: [[W; L]; 8],
     pub(crate) y: [[W; L]; 8],
+    /// The block's schedule.
+    pub(crate) w: [[W; L]; R],
+    /// A key and its masks.
+    pub(crate) keys: [[[W; L]; 8]; 3],
+    /// States on the way.
+    pub(crate) s: [[W; L]; 8],
+    pub(crate) t: [[W; L]; 8],
+    /// Constants: the first state, and those after the fixed words of `masked` and `pair`.
+    pub(crate) iv: [[W; L]; 8],
+    pub(crate) half_f: [[W; L]; 8],
+    pub(crate) half_h: [[W; L]; 8],
 }
 
-impl<W: DefaultIsZeroes, const L: usize> Drop for Rows<W, L> {
+impl<W: DefaultIsZeroes, const L: usize, const R: usize> Drop for Rows<W, L, R> {
     fn drop(&mut self) {
-        self.feed.as_flattened_mut().zeroize();
-        self.mid.as_flattened_mut().zeroize();
-        self.words.as_flattened_mut().zeroize();
-        self.x.as_flattened_mut().zeroize();
-        self.y.as_flattened_mut().zeroize();
+        let states =
+            [&mut self.feed, &mut self.mid, &mut self.x, &mut self.y, &mut self.s, &mut self.t];
+        states.into_iter().for_each(|rows| wipe(rows.as_flattened_mut()));
+        wipe(self.words.as_flattened_mut());
+        wipe(self.w.as_flattened_mut());
+        wipe(self.keys.as_flattened_mut().as_flattened_mut());
     }
 }
 
-impl<W: DefaultIsZeroes, const L: usize> Rows<W, L> {
+impl<W: DefaultIsZeroes, const L: usize, const R: usize> Rows<W, L, R> {
     /// Makes lanes of zeros.
-    pub(crate) fn new() -> Box<Self> {
+    pub(crate) fn new(iv: &[W; 8], fixed: &HashShape<W, R>) -> Box<Self> {
         let zero = [W::default(); L];
         Box::new(Self {
             feed: [zero; 8],
@@ -57,6 +70,13 @@ impl<W: DefaultIsZeroes, const L: usize> Rows<W, L> {
             tail: [zero; 4],
             x: [zero; 8],
             y: [zero; 8],
+            w: [zero; R],
+            keys: [[zero; 8]; 3],
+            s: [zero; 8],
+            t: [zero; 8],
+            iv: iv.map(|word| [word; L]),
+            half_f: fixed.half_f.map(|word| [word; L]),
+            half_h: fixed.half_h.map(|word| [word; L]),
         })
     }
 

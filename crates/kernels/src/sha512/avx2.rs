@@ -1,12 +1,12 @@
 //! AVX2 lanes: 4 messages, one word of 64 bits of each in a vector.
 
-use super::{Fixed, IV, K, Shape, TOP, W, sha2_long_entries};
+use super::{Fixed, K, Shape, TOP, W, sha2_long_entries};
 use crate::sha256::{rows::Rows, sha2_jobs, sha2_rounds};
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 4;
 type V = __m256i;
-type Soa = Rows<W, L>;
+type Soa = Rows<W, L, 80>;
 
 #[target_feature(enable = "avx2")]
 #[inline]

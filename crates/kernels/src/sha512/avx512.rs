@@ -2,12 +2,12 @@
 //!
 //! `V = (lanes 0 … 7, lanes 8 … 15)`; see [`sha256`](crate::sha256) for why two.
 
-use super::{Fixed, IV, K, Shape, TOP, W, sha2_long_entries};
+use super::{Fixed, K, Shape, TOP, W, sha2_long_entries};
 use crate::sha256::{rows::Rows, sha2_jobs, sha2_rounds};
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 16;
-type Soa = Rows<W, L>;
+type Soa = Rows<W, L, 80>;
 
 #[derive(Clone, Copy)]
 struct V(__m512i, __m512i);

@@ -6,25 +6,22 @@ macro_rules! sha2_long_entries {
         /// Hashes `prefix ‖ tail` in every lane.
         $(#[$attr])*
         pub(super) fn prf(m: &mut Soa, shape: &Shape) {
-            let s = match shape.r0 {
+            match shape.r0 {
                 2 => prf_words::<2, 2>(m, shape),
                 _ => prf_words::<10, 10>(m, shape),
-            };
-            for i in 0..8 {
-                store(&mut m.x[i], s[i]);
             }
         }
 
         /// Hashes one masked value in every lane.
         $(#[$attr])*
         pub(super) fn masked(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            masked_full::<2, 3>(m, prf, out);
+            masked_full::<2, 3, 0x7fe0, 18>(m, prf, out);
         }
 
         /// Hashes two masked values in every lane.
         $(#[$attr])*
         pub(super) fn pair(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            pair_full::<2, 3>(m, prf, out);
+            pair_full::<2, 3, 0x7fe0, 18>(m, prf, out);
         }
     };
 }

@@ -110,11 +110,11 @@ impl core::fmt::Debug for Prefix {
 }
 
 enum Store {
-    Portable(Box<Rows<W, { portable::L }>>),
+    Portable(Box<Rows<W, { portable::L }, 80>>),
     #[cfg(target_arch = "x86_64")]
-    Avx2(Box<Rows<W, { avx2::L }>>),
+    Avx2(Box<Rows<W, { avx2::L }, 80>>),
     #[cfg(target_arch = "x86_64")]
-    Avx512(Box<Rows<W, { avx512::L }>>),
+    Avx512(Box<Rows<W, { avx512::L }, 80>>),
 }
 
 /// Runs the same expression on the rows of whichever kernel this is.
@@ -153,17 +153,18 @@ impl Lanes {
     #[must_use]
     pub fn new(kernel: Kernel) -> Self {
         assert!(kernel.allowed(), "the CPU has this kernel");
+        let fixed = hash_shape(N, N);
         let (store, width) = match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => (Store::Avx2(Rows::new()), avx2::L),
+            Kernel::Avx2 => (Store::Avx2(Rows::new(&IV, &fixed)), avx2::L),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => (Store::Avx512(Rows::new()), avx512::L),
+            Kernel::Avx512 => (Store::Avx512(Rows::new(&IV, &fixed)), avx512::L),
             // Where a kernel is not compiled in, `allowed` was false.
-            _ => (Store::Portable(Rows::new()), portable::L),
+            _ => (Store::Portable(Rows::new(&IV, &fixed)), portable::L),
         };
         let prf = prf_shape(2 * N + 16);
         let keygen = prf_shape(3 * N + 16);
-        Self { store, width, prf, keygen, fixed: hash_shape(N, N) }
+        Self { store, width, prf, keygen, fixed }
     }
 
     /// How many messages one call hashes.
@@ -266,6 +267,11 @@ impl Lanes {
             // SAFETY: `new` made these rows, having asked `cpu` for the instructions.
             Store::Avx512(m) => unsafe { avx512::pair(m, &self.prf, &self.fixed) },
         }
+    }
+
+    /// Does what [`pair`](Self::pair) does to lane 0; the other lanes' values are undefined.
+    pub fn pair_first(&mut self) {
+        self.pair();
     }
 }
 

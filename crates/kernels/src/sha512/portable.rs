@@ -1,12 +1,12 @@
 //! The portable lanes: plain words, which compilers turn into whatever vectors the target has.
 
 use super::sha2_long_entries;
-use super::{Fixed, IV, K, Shape, TOP, W};
+use super::{Fixed, K, Shape, TOP, W};
 use crate::sha256::{rows::Rows, sha2_jobs, sha2_rounds};
 
 pub(super) const L: usize = 4;
 type V = [W; L];
-type Soa = Rows<W, L>;
+type Soa = Rows<W, L, 80>;
 
 #[inline]
 fn map(a: V, f: impl Fn(W) -> W) -> V {

@@ -31,7 +31,7 @@ impl Engine {
                 lanes.put(lane, false, slot(values, pair.left, n));
                 lanes.put(lane, true, slot(values, pair.right, n));
             }
-            lanes.h();
+            lanes.h(group.len());
             for (lane, pair) in group.iter().enumerate() {
                 let at = pair.out as usize * n;
                 lanes.take(lane, &mut values[at..at + n]);
