@@ -19,7 +19,7 @@ mod squaring;
 mod steps;
 
 use std::path::Path;
-use steps::Size;
+use steps::{Job, Size};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -33,11 +33,15 @@ fn main() {
         write(format!("mulx_product{name}.s"), mulx::product(tail));
     }
     for (blocks, words, order) in orders::SQUARINGS {
-        let size = Size::new(blocks, words, false);
+        let size = Size::new(blocks, words, Job::Square);
         write(format!("ifma_squarings_{blocks}.s"), squaring::squarings(size, order));
     }
     for (blocks, words, order) in orders::PRODUCTS {
-        let size = Size::new(blocks, words, true);
+        let size = Size::new(blocks, words, Job::Product);
         write(format!("ifma_product_{blocks}.s"), squaring::product(size, order));
+    }
+    for (blocks, words, order) in orders::MANY_PRODUCTS {
+        let size = Size::new(blocks, words, Job::Products);
+        write(format!("ifma_products_{blocks}.s"), squaring::products(size, order));
     }
 }

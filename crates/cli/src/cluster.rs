@@ -37,6 +37,9 @@ pub(crate) struct Command {
 
 /// How long the nodes have to find each other.
 const START: Duration = Duration::from_secs(30);
+/// Where the nodes' ports are sought.
+const FIRST_PORT: u16 = 10_000;
+const PORTS: u32 = 20_000;
 
 /// Runs `tetralith cluster`.
 pub(crate) fn run(context: Context, command: &Command) -> Outcome {
@@ -99,13 +102,17 @@ fn init(command: &Command, folders: &[PathBuf]) -> Outcome {
     Ok(())
 }
 
-/// Ports of loopback that nobody listens on now.
+/// Ports of loopback that nobody listens on now, and that the system gives to no connection of its own
+/// accord: it takes those from 32768 on.
 fn free_ports(count: usize) -> Outcome<Vec<u16>> {
-    let failed = |error| Failure::new(Exit::Environment, "io.listen", error);
-    let listeners: Result<Vec<_>, _> =
-        (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect();
-    let listeners = listeners.map_err(failed)?;
-    listeners.iter().map(|one| one.local_addr().map(|at| at.port()).map_err(failed)).collect()
+    let first = std::process::id().wrapping_mul(97) % PORTS;
+    let ports = (0..PORTS).map(|step| FIRST_PORT + ((first + step) % PORTS) as u16);
+    let free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    let free: Vec<u16> = free.take(count).collect();
+    if free.len() < count {
+        return Err(Failure::new(Exit::Environment, "io.listen", "too few free ports on loopback"));
+    }
+    Ok(free)
 }
 
 /// The running processes; they are stopped with this value.

@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Where a result is written.
@@ -38,6 +38,89 @@ impl Output {
     pub(crate) fn write(&self, bytes: &[u8], access: Access) -> Outcome {
         write(&self.output, bytes, access, self.force)
     }
+
+    /// Writes all of `bytes` to a temporary file beside the target, and leaves the name for later.
+    pub(crate) fn stage(&self, bytes: &[u8], access: Access) -> Outcome<NewFile> {
+        let failed = |error: std::io::Error| Failure::file(&self.output, &error);
+        let mut file = NewFile::begin(&self.output, access, self.force)?;
+        file.write_all(bytes).map_err(failed)?;
+        file.file.as_file().sync_all().map_err(failed)?;
+        Ok(file)
+    }
+}
+
+/// A file that is written little by little and comes into being when it is whole; dropped, it is gone.
+pub(crate) struct NewFile {
+    file: tempfile::NamedTempFile,
+    path: PathBuf,
+    force: bool,
+}
+
+impl NewFile {
+    /// Begins a file that everyone may read; without `force` an existing one stays.
+    pub(crate) fn create(path: &Path, force: bool) -> Outcome<NewFile> {
+        if !force && path.exists() {
+            return Err(exists(path));
+        }
+        NewFile::begin(path, Access::Public, force)
+    }
+
+    fn begin(path: &Path, access: Access, force: bool) -> Outcome<NewFile> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        if access == Access::Public {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file =
+            builder.tempfile_in(folder(path)).map_err(|error| Failure::file(path, &error))?;
+        Ok(NewFile { file, path: path.to_owned(), force })
+    }
+
+    /// Replaces the bytes, where room was kept for as many.
+    pub(crate) fn rewrite(&mut self, bytes: &[u8]) -> Outcome {
+        let failed = |error: std::io::Error| Failure::file(&self.path, &error);
+        let mut file = self.file.as_file();
+        file.rewind().map_err(failed)?;
+        file.write_all(bytes).map_err(failed)?;
+        file.set_len(bytes.len() as u64).map_err(failed)?;
+        file.sync_all().map_err(failed)
+    }
+
+    /// Syncs the file and gives it its name; without `force` an existing file stays.
+    pub(crate) fn finish(self) -> Outcome {
+        let NewFile { file, path, force } = self;
+        let failed = |error: std::io::Error| Failure::file(&path, &error);
+        file.as_file().sync_all().map_err(failed)?;
+        if force {
+            file.persist(&path).map_err(|error| failed(error.error))?;
+        } else {
+            file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
+                std::io::ErrorKind::AlreadyExists => exists(&path),
+                _ => failed(error.error),
+            })?;
+        }
+        #[cfg(unix)]
+        std::fs::File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 fn exists(path: &Path) -> Failure {
@@ -47,34 +130,13 @@ fn exists(path: &Path) -> Failure {
 
 /// Writes a whole file, or standard output for `-`; without `force` an existing file stays.
 pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> Outcome {
-    let failed = |error: std::io::Error| Failure::file(path, &error);
     if path == Path::new("-") {
+        let failed = |error: std::io::Error| Failure::file(path, &error);
         return std::io::stdout().lock().write_all(bytes).map_err(failed);
     }
-    let folder = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    if access == Access::Public {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    if force {
-        file.persist(path).map_err(|error| failed(error.error))?;
-    } else {
-        file.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            std::io::ErrorKind::AlreadyExists => exists(path),
-            _ => failed(error.error),
-        })?;
-    }
-    #[cfg(unix)]
-    std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-    Ok(())
+    let mut file = NewFile::begin(path, access, force)?;
+    file.write_all(bytes).map_err(|error| Failure::file(path, &error))?;
+    file.finish()
 }
 
 /// Reads a file, or standard input for `-`, and refuses more than `limit` bytes.

@@ -8,6 +8,7 @@ mod cluster;
 mod context;
 mod demo;
 mod failure;
+mod interrupt;
 mod io;
 mod manual;
 mod node;

@@ -117,7 +117,7 @@ pub(crate) fn configuration(
         api: api.parse().map_err(|error| wrong("--api", api, &error))?,
         timeouts: Timeouts::default(),
         limits: Limits::default(),
-        policy: Policy { sign: SignPolicy::Approved },
+        policy: Policy { sign: SignPolicy::Approved, ..Policy::default() },
         peers,
     })
 }

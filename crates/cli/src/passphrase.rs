@@ -19,13 +19,24 @@ pub(crate) struct PassphraseArgs {
     no_passphrase: bool,
 }
 
-/// A passphrase for a new key; `None` was asked for by `--no-passphrase`.
+/// A passphrase for what is written; `None` was asked for by `--no-passphrase`, or is the key's own.
 pub(crate) struct NewPassphrase(Option<Zeroizing<String>>);
+
+impl From<Option<Zeroizing<String>>> for NewPassphrase {
+    fn from(known: Option<Zeroizing<String>>) -> Self {
+        NewPassphrase(known)
+    }
+}
 
 impl NewPassphrase {
     /// How the key file is to be protected.
     pub(crate) fn protection(&self) -> Protection<'_> {
-        self.0.as_ref().map_or(Protection::None, |text| Protection::Passphrase(text.as_bytes()))
+        self.bytes().map_or(Protection::None, Protection::Passphrase)
+    }
+
+    /// The passphrase itself, where there is one.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        self.0.as_ref().map(|text| text.as_bytes())
     }
 }
 

@@ -65,9 +65,9 @@ pub(crate) struct What {
 pub(crate) struct Sign {
     #[command(flatten)]
     of: OfNode,
-    /// The key's name, as `tss keys` lists it
+    /// The key's name, as `tss keys` lists it [default: the node's only key]
     #[arg(short, long, value_name = "KEY")]
-    key: String,
+    key: Option<String>,
     #[command(flatten)]
     what: What,
     /// The nodes that may sign, by name [default: all that have a share]
@@ -86,9 +86,9 @@ pub(crate) struct Sign {
 pub(crate) struct Approve {
     #[command(flatten)]
     of: OfNode,
-    /// The key's name
+    /// The key's name [default: the node's only key]
     #[arg(short, long, value_name = "KEY")]
-    key: String,
+    key: Option<String>,
     #[command(flatten)]
     what: What,
 }
@@ -132,7 +132,8 @@ fn sign(context: Context, command: &Sign) -> Outcome {
         command.output.as_ref().map(|path| Output { output: path.clone(), force: command.force });
     output.as_ref().map_or(Ok(()), Output::check)?;
     let client = Client::of_folder(&command.of.node)?;
-    let mut request = json!({ "key": command.key, "digest": command.what.digest()? });
+    let key = client.key(command.key.as_deref())?;
+    let mut request = json!({ "key": key, "digest": command.what.digest()? });
     if let Some(signers) = &command.signers {
         request["signers"] = json!(signers);
     }
@@ -146,7 +147,8 @@ fn sign(context: Context, command: &Sign) -> Outcome {
 
 fn approve(context: Context, command: &Approve) -> Outcome {
     let client = Client::of_folder(&command.of.node)?;
-    let request = json!({ "key": command.key, "digest": command.what.digest()? });
+    let key = client.key(command.key.as_deref())?;
+    let request = json!({ "key": key, "digest": command.what.digest()? });
     let approved = client.post("/v1/approvals", &request)?;
     context.answer(format!("approved {}", text(&approved["digest"])), approved)
 }
@@ -243,6 +245,24 @@ impl Client {
             request["parties"] = json!(parties);
         }
         self.post("/v1/keygen", &request)
+    }
+
+    /// The key that is meant: the named one, or the only one of which the node has a share.
+    fn key(&self, named: Option<&str>) -> Outcome<String> {
+        if let Some(name) = named {
+            return Ok(name.to_owned());
+        }
+        let answer = self.get("/v1/keys")?;
+        let mut keys = list(&answer["keys"]).map(|key| text(&key["key"]).to_owned());
+        match (keys.next(), keys.next()) {
+            (Some(only), None) => Ok(only),
+            (None, _) => Err(Failure::usage("key.missing", "the node has a share of no key")
+                .hint("make one: tetralith tss keygen --node FOLDER -t T")),
+            (Some(_), Some(_)) => {
+                Err(Failure::usage("key.ambiguous", "the node has shares of several keys")
+                    .hint("name one by -k; tetralith tss keys --node FOLDER lists them"))
+            }
+        }
     }
 
     /// Asks until the node is ready, and `check` in between.

@@ -1,6 +1,7 @@
 //! `tetralith vrf`.
 
 mod batch;
+mod bench;
 mod cardano;
 mod input;
 
@@ -31,12 +32,14 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Print the output of a proof without verifying it
     Hash(Hash),
-    /// Verify many proofs, one JSON object a line, with a verdict for each
+    /// Verify many proofs, lines of JSON or Parquet, with a verdict for each
     VerifyBatch(batch::Command),
     /// Verify the VRF proof of a Cardano block header
     VerifyHeader(cardano::VerifyHeader),
     /// Print the slots that a Cardano pool leads
     LeaderSchedule(cardano::LeaderSchedule),
+    /// Measure the columns of the published study of VRF verification
+    Bench(bench::Bench),
 }
 
 /// Makes a secret key.
@@ -85,6 +88,9 @@ pub(crate) struct Verify {
     /// The proof in hex, or @FILE, raw or hex
     #[arg(short = 's', long, value_name = "HEX")]
     proof: Bytes,
+    /// The output that the proof must be of, in hex, or @FILE, raw or hex
+    #[arg(long, value_name = "HEX")]
+    output: Option<Bytes>,
     #[command(flatten)]
     alpha: Alpha,
 }
@@ -110,6 +116,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::VerifyBatch(command) => batch::run(context, &command),
         Command::VerifyHeader(command) => cardano::verify_header(context, &command),
         Command::LeaderSchedule(command) => cardano::leader_schedule(context, &command),
+        Command::Bench(command) => bench::run(context, &command),
     }
 }
 
@@ -123,6 +130,12 @@ impl From<Error> for Failure {
             Error::UnknownSuite(_) => Failure::usage("input.suite", error),
             Error::SuiteMismatch { .. } => Failure::usage("input.suite", error),
             Error::Length { .. } => Failure::usage("input.length", error),
+            #[cfg(feature = "parquet")]
+            Error::Parquet(tetralith_vrf::parquet::ParquetError::Write(_)) => {
+                Failure::new(Exit::Environment, "io.stream", error)
+            }
+            #[cfg(feature = "parquet")]
+            Error::Parquet(_) => Failure::usage("input.parquet", error),
             _ => Failure::usage("input.malformed", error),
         }
     }
@@ -173,14 +186,25 @@ fn verify(context: Context, command: &Verify) -> Outcome {
     let suite = command.suite;
     let public_key = command.public_key.read_public_key(suite)?;
     let key = PublicKey::from_bytes(suite, &public_key)?;
-    let proof = Proof::from_bytes(suite, &command.proof.read(suite.proof_len())?)?;
-    let output = hex::encode(key.verify(&command.alpha.read()?, &proof)?.as_bytes());
+    let proof = Proof::from_bytes(suite, &command.proof.read("the proof", suite.proof_len())?)?;
+    let expected = match &command.output {
+        Some(output) => {
+            let bytes = output.read("the output", suite.output_len())?;
+            Some(tetralith_vrf::Output::from_bytes(suite, &bytes)?)
+        }
+        None => None,
+    };
+    let output = key.verify(&command.alpha.read()?, &proof)?;
+    if expected.is_some_and(|expected| expected != output) {
+        return Err(Failure::verification("the proof is valid, and of another output"));
+    }
+    let output = hex::encode(output.as_bytes());
     context.answer(&output, json!({ "suite": suite.name(), "output": &output }))
 }
 
 fn hash(context: Context, command: &Hash) -> Outcome {
     let suite = command.suite;
-    let proof = command.proof.read(suite.proof_len())?;
+    let proof = command.proof.read("the proof", suite.proof_len())?;
     let output = hex::encode(tetralith_vrf::proof_to_hash(suite, &proof)?.as_bytes());
     context.answer(&output, json!({ "suite": suite.name(), "output": &output, "verified": false }))
 }

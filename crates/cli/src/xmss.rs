@@ -3,14 +3,18 @@
 //! A key is an encrypted file, and beside it its state (`KEY.state`, unless `--store` says otherwise)
 //! and its trees (`KEY.nodes.layer…`, which can be made again).
 
+mod aidos;
 mod batch;
 mod key;
+mod keygen;
 mod manage;
 mod qrl;
 mod store;
+mod transfer;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::io::{self, Access, Output};
 use crate::passphrase::PassphraseArgs;
 use key::{PublicArgs, Secret};
@@ -23,7 +27,7 @@ use tetralith_xmss::{Error, Params, Signature, Signer, pkix};
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
     /// Make a key and its state
-    Keygen(key::Keygen),
+    Keygen(keygen::Keygen),
     /// Write a key's public part
     Pub(Pub),
     /// Sign a file with the key's next index
@@ -40,10 +44,10 @@ pub(crate) enum Command {
     Restore(manage::Restore),
     /// Print a QRL key's address
     Address(qrl::AddressOf),
-    /// Make a key file of a QRL mnemonic or seed
-    Import(qrl::Import),
-    /// Write a QRL key's mnemonic or seed
-    Export(qrl::Export),
+    /// Make a key file of a key of QRL or of AidosKuneen/xmss
+    Import(transfer::Import),
+    /// Move a key to QRL or to AidosKuneen/xmss: it signs no longer here
+    Export(transfer::Export),
 }
 
 /// The form of a public key.
@@ -106,7 +110,7 @@ pub(crate) struct Verify {
 /// Runs one of them.
 pub(crate) fn run(context: Context, command: Command) -> Outcome {
     match command {
-        Command::Keygen(arguments) => key::keygen(context, arguments),
+        Command::Keygen(arguments) => keygen::keygen(context, arguments),
         Command::Pub(arguments) => public(context, arguments),
         Command::Sign(arguments) => sign(context, arguments),
         Command::Verify(arguments) => verify(context, arguments),
@@ -115,8 +119,8 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Reserve(arguments) => manage::reserve(context, arguments),
         Command::Restore(arguments) => manage::restore(context, arguments),
         Command::Address(arguments) => qrl::address(context, arguments),
-        Command::Import(arguments) => qrl::import(context, arguments),
-        Command::Export(arguments) => qrl::export(context, arguments),
+        Command::Import(arguments) => transfer::import(context, arguments),
+        Command::Export(arguments) => transfer::export(context, arguments),
     }
 }
 
@@ -152,19 +156,23 @@ fn sign(context: Context, arguments: Sign) -> Outcome {
     let file = key::read(&arguments.key)?;
     let secret = Secret::open(&file, &arguments.passphrase)?;
     let params = secret.key.params();
-    let opened = store::open(&arguments.store, &arguments.key)?;
+    let opened = store::open(&arguments.store, &arguments.key, &secret.key.public_key())?;
     let mut signer = Signer::open(secret.key, opened, store::holder())?;
     signer.set_cache(&key::cache_base(&arguments.key));
     if params.tree_height() > 10 {
-        let progress = context.progress("computing trees", 1 << params.tree_height(), "leaves");
-        signer.prepare(&tetralith_xmss::Progress::new(&|done, _| {
-            progress.set(done);
-            true
-        }))?;
-        progress.finish();
+        let interrupt = Interrupt::catch()?;
+        let report = context.progress("computing trees", 1 << params.tree_height(), "leaves");
+        let prepared = signer.prepare(&tetralith_xmss::Progress::new(&|done, _| {
+            report.set(done);
+            !interrupt.came()
+        }));
+        report.finish();
+        // No index is spent yet: the state is as it was.
+        prepared?;
     }
     let signature = signer.sign(&message, store::now())?;
     output.write(&signature, Access::Public)?;
+    let fencing = signer.fencing();
     let status = signer.close(store::now())?;
     manage::warn(context, &status);
     let index = Signature::from_bytes(params, &signature)?.index();
@@ -174,7 +182,8 @@ fn sign(context: Context, arguments: Sign) -> Outcome {
     }
     context.answer(
         format!("{shown}: index {index}, {} left", status.left),
-        json!({ "index": index, "left": status.left, "signature": shown.to_string() }),
+        json!({ "index": index, "fencing": fencing, "left": status.left,
+                "signature": shown.to_string() }),
     )
 }
 
@@ -210,8 +219,13 @@ impl From<Error> for Failure {
             Error::UnknownOid { .. } | Error::UnknownParams(_) => "xmss.params",
             Error::Length { .. } => "input.length",
             Error::IndexOutOfRange { .. } => "input.index",
+            Error::Fault => {
+                return Failure::new(Exit::Environment, "xmss.fault", error)
+                    .hint("this machine made a mistake; sign on another");
+            }
             Error::Cancelled => return Failure::new(Exit::Environment, "cancelled", error),
             Error::Cache(_) => return Failure::new(Exit::Environment, "io.cache", error),
+            Error::Partial(_) => return Failure::new(Exit::Environment, "key.partial", error),
             _ => "input.malformed",
         };
         Failure::usage(code, error)

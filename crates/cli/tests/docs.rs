@@ -18,6 +18,8 @@ fn the_examples_in_the_documentation_run() {
         let work = own.join("page.in");
         fs::create_dir_all(&work).expect("a folder for the page");
         fs::write(work.join("README.md"), "A file to work on.\n").expect("a file to work on");
+        let rows = root.join("vectors/vrf/parquet/hex_with_bad_rows.parquet");
+        fs::copy(rows, work.join("rows.parquet")).expect("rows to verify");
         let copy = own.join("page.md");
         fs::copy(&page, &copy).expect("a copy of the page");
         cases.case(copy.to_str().expect("a path in UTF-8"));

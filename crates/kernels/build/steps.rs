@@ -63,15 +63,25 @@ pub struct Size {
     pub m: usize,
     /// Whether multipliers are broadcast by the multiplication itself (shorter code, more loads).
     pub words: bool,
-    /// Whether this is A·B and not A².
-    pub product: bool,
+    pub job: Job,
+}
+
+/// What is computed, and where its factors stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// A², A in the workspace.
+    Square,
+    /// A·B, both in the workspace.
+    Product,
+    /// A·B for many pairs, each factor anywhere.
+    Products,
 }
 
 impl Size {
     /// The smallest class does without folds: it waits rather than works, and has one wait less so.
-    pub fn new(v: usize, words: bool, product: bool) -> Self {
+    pub fn new(v: usize, words: bool, job: Job) -> Self {
         let (l, m) = if v == 3 { (0, v) } else { (v.div_ceil(3), v.div_ceil(3)) };
-        Size { v, l, h: v - l - m, m, words, product }
+        Size { v, l, h: v - l - m, m, words, job }
     }
 
     /// First line of Low, High, P, q, the two sums and B, in a workspace that begins with A.

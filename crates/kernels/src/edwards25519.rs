@@ -163,6 +163,14 @@ impl Point {
         core::array::from_fn(|i| points[i].encode_with(&inverses[i]))
     }
 
+    /// As [`Point::encode_all`], for any number.
+    #[must_use]
+    pub fn encode_many(points: &[Point]) -> Vec<[u8; 32]> {
+        let mut inverses: Vec<Fe> = points.iter().map(|p| p.z).collect();
+        Fe::invert_all(&mut inverses);
+        points.iter().zip(&inverses).map(|(p, inverse)| p.encode_with(inverse)).collect()
+    }
+
     /// The sum.
     #[must_use]
     pub fn add(&self, other: &Point) -> Point {

@@ -9,6 +9,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod field;
+#[cfg(target_arch = "x86_64")]
+mod table;
 
 use crate::edwards25519::{Point, base, radix_16};
 use crate::field25519::Fe;
@@ -16,7 +18,11 @@ use subtle::Choice;
 
 /// The integer that multiplies a point in place of -c, in signed digits of radix 16.
 #[derive(Clone, Copy, Debug)]
-pub struct MinusC([i8; 64]);
+pub struct MinusC {
+    /// Whether 2^252 is added to what the digits make.
+    plus_2_252: bool,
+    digits: [i8; 33],
+}
 
 /// L - 2^252.
 const L_LOW: u128 = 27742317777372353535851937790883648493;
@@ -25,26 +31,26 @@ impl MinusC {
     /// The integer -c.
     #[must_use]
     pub fn integer(c: u128) -> MinusC {
-        MinusC(digits(c).map(|digit| -digit))
+        MinusC { plus_2_252: false, digits: digits(c).map(|digit| -digit) }
     }
 
     /// L - c, or 0 for c = 0.
     #[must_use]
     pub fn mod_order(c: u128) -> MinusC {
         if c == 0 {
-            return MinusC([0; 64]);
+            return MinusC::integer(0);
         }
-        let mut r =
+        let digits =
             if c <= L_LOW { digits(L_LOW - c) } else { digits(c - L_LOW).map(|digit| -digit) };
-        r[63] = 1; // 16^63 = 2^252
-        MinusC(r)
+        MinusC { plus_2_252: true, digits }
     }
 }
 
-fn digits(value: u128) -> [i8; 64] {
+fn digits(value: u128) -> [i8; 33] {
     let mut bytes = [0; 32];
     bytes[..16].copy_from_slice(&value.to_le_bytes());
-    radix_16(&bytes)
+    let all = radix_16(&bytes);
+    core::array::from_fn(|i| all[i])
 }
 
 /// What one lane computes: s B + m Y and s H + m G, with B the base point.
@@ -83,13 +89,15 @@ pub fn double_mul_vartime(lanes: &[DoubleMul; 4]) -> [[Point; 2]; 4] {
         return unsafe { avx2::double_mul_vartime(lanes) };
     }
     lanes.map(|lane| {
+        let digits = radix_16(&lane.s);
         let sum = |table: &Point, m: &Point| {
-            let digits = radix_16(&lane.s);
-            let mut r = Point::IDENTITY;
+            let mut r = if lane.minus_c.plus_2_252 { *m } else { Point::IDENTITY };
             for i in (0..64).rev() {
-                r = r.double_times(4);
+                if i < 63 {
+                    r = r.double_times(4);
+                }
                 r = add_small(&r, table, digits[i]);
-                r = add_small(&r, m, lane.minus_c.0[i]);
+                r = add_small(&r, m, lane.minus_c.digits.get(i).copied().unwrap_or(0));
             }
             r
         };

@@ -9,6 +9,7 @@
 //! The running time of [`Ring`]'s operations depends on the modulus's length and, where a name does
 //! not end in `_vartime`, on nothing else. A [`Squarer`] works on public values.
 
+mod elements;
 mod fast;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod ifma;
@@ -20,6 +21,7 @@ mod squarer;
 #[cfg(test)]
 mod test_moduli;
 
+pub use elements::Elements;
 pub use fast::{FastRing, Kernel};
 pub use ring::Ring;
 pub use squarer::Squarer;

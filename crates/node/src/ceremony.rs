@@ -21,11 +21,15 @@ mod fault;
 mod join;
 mod mailbox;
 mod propose;
+mod quota;
+mod retired;
 mod rounds;
 
 pub(crate) use fault::Fault;
 pub(crate) use mailbox::Mailboxes;
 pub(crate) use propose::{Refusal, Request};
+pub(crate) use quota::KeygenQuota;
+pub(crate) use retired::Retired;
 
 use crate::codec::Frame;
 use crate::config::Config;
@@ -63,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) rng: Mutex<ChaCha20Rng>,
     pub(crate) absent: Mutex<HashMap<PeerId, Instant>>,
+    pub(crate) keygens: KeygenQuota,
+    pub(crate) retired: Retired,
 }
 
 impl Shared {

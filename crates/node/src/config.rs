@@ -3,12 +3,16 @@
 //! Decoding is strict: an unknown field is refused, and every error names its field by its path.
 //! Nothing in the file is secret; the identity and the API token are files of their own.
 
+mod policy;
+
 use crate::error::Error;
 use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::time::Duration;
+
+pub use policy::{KeygenPolicy, Policy, SignPolicy};
 
 /// A checked configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +27,7 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// What the node holds at most.
     pub limits: Limits,
-    /// Which signatures this node helps to make.
+    /// What this node agrees to when others propose it.
     pub policy: Policy,
     /// The only nodes that are talked to.
     pub peers: Vec<Peer>,
@@ -78,31 +82,21 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Ceremonies that run at the same time.
     pub ceremonies: usize,
+    /// Those of them that one peer has proposed.
+    pub ceremonies_per_peer: usize,
+    /// New keys that one peer may propose within an hour.
+    pub keygens_per_hour: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { message_bytes: 128 << 10, ceremonies: 16 }
+        Limits {
+            message_bytes: 128 << 10,
+            ceremonies: 16,
+            ceremonies_per_peer: 8,
+            keygens_per_hour: 30,
+        }
     }
-}
-
-/// Which signatures this node helps to make.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SignPolicy {
-    /// Those that its own API has approved: t operators or applications must each agree.
-    #[default]
-    Approved,
-    /// Those that any configured peer proposes: whoever holds one node's API token can sign.
-    Peers,
-}
-
-/// What a node agrees to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Policy {
-    /// Which signatures it helps to make.
-    pub sign: SignPolicy,
 }
 
 /// The file's own shape: what is parsed by hand stays text until its field can be named.
@@ -172,7 +166,7 @@ impl Config {
             api: self.api.to_string(),
             timeouts: self.timeouts,
             limits: self.limits,
-            policy: self.policy,
+            policy: self.policy.clone(),
             peers: peers.collect(),
         };
         toml::to_string(&text).expect("strings, numbers and tables become TOML")
@@ -195,10 +189,20 @@ impl Config {
         in_range("timeouts.join_ms", self.timeouts.join_ms, 10, 600_000)?;
         in_range("timeouts.round_ms", self.timeouts.round_ms, 10, 3_600_000)?;
         in_range("limits.message_bytes", self.limits.message_bytes as u64, 1 << 10, 64 << 20)?;
-        in_range("limits.ceremonies", self.limits.ceremonies as u64, 1, 1_000)?;
+        let limits = &self.limits;
+        in_range("limits.ceremonies", limits.ceremonies as u64, 1, 1_000)?;
+        in_range("limits.ceremonies_per_peer", limits.ceremonies_per_peer as u64, 1, 1_000)?;
+        in_range("limits.keygens_per_hour", limits.keygens_per_hour as u64, 0, 10_000)?;
         if self.peers.len() > MAX_PEERS {
             let reason = format!("{} peers, at most {MAX_PEERS}", self.peers.len());
             return Err(Error::config("peers", reason));
+        }
+        if let KeygenPolicy::Only(names) = &self.policy.keygen {
+            let known = |name: &&String| self.peers.iter().any(|peer| peer.name == **name);
+            if let Some(stranger) = names.iter().find(|name| !known(name)) {
+                let reason = format!("{stranger:?} is not the name of a peer");
+                return Err(Error::config("policy.keygen", reason));
+            }
         }
         for (index, peer) in self.peers.iter().enumerate() {
             let before = &self.peers[..index];
@@ -306,6 +310,11 @@ mod tests {
             (ID, "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N", "peers[0].id: "),
             ("[[peers]]", "[limits]\nmessage_bytes = 1\n[[peers]]", "limits.message_bytes: "),
             ("[[peers]]", "[policy]\nsign = \"all\"\n[[peers]]", "sign"),
+            ("[[peers]]", "[policy]\nkeygen = \"all\"\n[[peers]]", "keygen"),
+            ("[[peers]]", "[policy]\nkeygen = 3\n[[peers]]", "keygen"),
+            ("[[peers]]", "[policy]\nkeygen = [\"z\"]\n[[peers]]", "policy.keygen: \"z\""),
+            ("[[peers]]", "[limits]\nceremonies_per_peer = 0\n[[peers]]", "ceremonies_per_peer: "),
+            ("[[peers]]", "[limits]\nkeygens_per_hour = 99999\n[[peers]]", "keygens_per_hour: "),
             ("[[peers]]", "[[peers", "node.toml: "),
         ];
         for (from, to, named) in cases {

@@ -1,7 +1,7 @@
 //! A running node: opens the folder, starts the transport, the dispatcher and the API, and stops all.
 
 use crate::api;
-use crate::ceremony::{Mailboxes, Shared};
+use crate::ceremony::{KeygenQuota, Mailboxes, Retired, Shared};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::folder::Folder;
@@ -73,7 +73,7 @@ impl Node {
         let (stop, stopped) = watch::channel(false);
         let (transport, incoming, swarm) =
             transport::start(&config, &secrets.identity, stopped.clone())?;
-        let mailboxes = Mailboxes::new(config.limits.ceremonies, config.limits.message_bytes);
+        let mailboxes = Mailboxes::new(&config.limits);
         let mut seed = Zeroizing::new([0; 32]);
         rng.fill_bytes(seed.as_mut_slice());
         let shared = Arc::new(Shared {
@@ -87,6 +87,8 @@ impl Node {
             stop: stopped.clone(),
             rng: Mutex::new(chacha20::ChaCha20Rng::from_seed(*seed)),
             absent: Mutex::default(),
+            keygens: KeygenQuota::new(config.limits.keygens_per_hour),
+            retired: Retired::default(),
             config,
         });
         let dispatcher = tokio::spawn(dispatch(shared.clone(), incoming));

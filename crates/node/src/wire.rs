@@ -11,11 +11,13 @@
 use crate::identity::{Identity, domain_hash, verifying_key};
 use libp2p::PeerId;
 use minicbor::bytes::{ByteArray, ByteVec};
-use minicbor::{Decode, Encode};
+use minicbor::{Decode, Decoder, Encode};
 use sha2::{Digest, Sha256};
 
 /// The version of the envelope and of everything in it.
 const VERSION: u8 = 1;
+/// The most parties, joins or accused that a message names: as many as a ceremony can have.
+const MOST_LISTED: u64 = 255;
 const STATEMENT: &str = "tetralith/node/envelope/1";
 
 /// The name of a ceremony, drawn by the node that proposes it.
@@ -106,6 +108,7 @@ pub(crate) struct Proposal {
     pub(crate) job: Job,
     /// All that are asked, the proposer among them, sorted by identity.
     #[n(1)]
+    #[cbor(decode_with = "list")]
     pub(crate) candidates: Vec<ByteVec>,
 }
 
@@ -133,6 +136,7 @@ pub(crate) enum Join {
 pub(crate) struct Start {
     /// The participants' own envelopes with their accepting [`Join`], sorted by identity.
     #[n(0)]
+    #[cbor(decode_with = "list")]
     pub(crate) joins: Vec<ByteVec>,
 }
 
@@ -145,6 +149,7 @@ pub(crate) struct Fail {
     pub(crate) reason: String,
     /// Who is blamed for what.
     #[n(1)]
+    #[cbor(decode_with = "list")]
     pub(crate) accused: Vec<Accused>,
 }
 
@@ -303,6 +308,19 @@ fn to_bytes(value: &impl Encode<()>) -> Vec<u8> {
     minicbor::to_vec(value).expect("a vector takes all bytes")
 }
 
+/// Decodes a list of at most [`MOST_LISTED`], and refuses a longer one before it takes memory for it.
+fn list<'b, C, T: Decode<'b, C>>(
+    decoder: &mut Decoder<'b>,
+    context: &mut C,
+) -> Result<Vec<T>, minicbor::decode::Error> {
+    use minicbor::decode::Error;
+    let len = decoder.array()?.ok_or_else(|| Error::message("a list of indefinite length"))?;
+    if len > MOST_LISTED {
+        return Err(Error::message("a list of more than 255"));
+    }
+    (0..len).map(|_| decoder.decode_with(context)).collect()
+}
+
 /// Decodes and refuses whatever this module would have encoded otherwise.
 fn from_bytes<T: Encode<()> + for<'b> Decode<'b, ()>>(bytes: &[u8]) -> Result<T, WireError> {
     let value: T =
@@ -375,6 +393,36 @@ mod tests {
         assert_eq!(Envelope::open(&indefinite), Err(WireError::NotCanonical));
         let version = [&[bytes[0], 2], &bytes[2..]].concat();
         assert_eq!(Envelope::open(&version), Err(WireError::Version(2)));
+    }
+
+    #[test]
+    fn lists_are_bounded() {
+        let job = Job::Keygen { threshold: 2 };
+        let item = || ByteVec::from(vec![1]);
+        let accused = || Accused { peer: item(), round: 1, check: String::new() };
+        let bodies = |count: usize| {
+            let candidates = (0..count).map(|_| item()).collect();
+            let joins = (0..count).map(|_| item()).collect();
+            let accused = (0..count).map(|_| accused()).collect();
+            [
+                Body::Propose(Proposal { job: job.clone(), candidates }),
+                Body::Start(Start { joins }),
+                Body::Fail(Fail { reason: "x".into(), accused }),
+            ]
+        };
+        for body in bodies(255) {
+            assert_eq!(from_bytes::<Body>(&to_bytes(&body)), Ok(body));
+        }
+        for body in bodies(256) {
+            let Err(WireError::Malformed(why)) = from_bytes::<Body>(&to_bytes(&body)) else {
+                panic!("{body:?}")
+            };
+            assert!(why.contains("a list of more than 255"), "{why}");
+        }
+        // A length that no message can hold takes no memory.
+        let huge = [&[0x82, 3, 0x81, 0x81, 0x9b][..], &[0x7f; 8]].concat();
+        let Err(WireError::Malformed(why)) = from_bytes::<Body>(&huge) else { panic!("accepted") };
+        assert!(why.contains("a list of more than 255"), "{why}");
     }
 
     #[test]

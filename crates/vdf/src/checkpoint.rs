@@ -8,6 +8,8 @@
 //! "TVDC" ‖ 1 ‖ w (u16) ‖ N (w) ‖ x (w) ‖ T (u64) ‖ done (u64) ‖ c (u32) ‖ value mod N·c (w + 3) ‖ SHA-256 of all
 //! ```
 
+pub(crate) mod kept;
+
 use crate::eval::{self, CHECK_PRIME, MAX_ITERATIONS};
 use crate::{Error, Modulus, Residue, nat};
 use sha2::{Digest, Sha256};
@@ -206,6 +208,29 @@ impl Checkpoint {
                 _ => Err(error),
             },
         }
+    }
+
+    /// The newer one of the two files that `usable` takes; it may also refuse one with an error.
+    ///
+    /// # Errors
+    /// The first error, where none is usable.
+    pub(crate) fn load_where(
+        path: &Path,
+        usable: impl Fn(&Self) -> Result<bool, Error>,
+    ) -> Result<Option<Self>, Error> {
+        let mut trouble = None;
+        for name in [path.to_owned(), with_suffix(path, ".previous")] {
+            let found = Self::load_one(&name).and_then(|checkpoint| match checkpoint {
+                Some(checkpoint) if usable(&checkpoint)? => Ok(Some(checkpoint)),
+                _ => Ok(None),
+            });
+            match found {
+                Ok(Some(checkpoint)) => return Ok(Some(checkpoint)),
+                Ok(None) => {}
+                Err(error) => trouble = trouble.or(Some(error)),
+            }
+        }
+        trouble.map_or(Ok(None), Err)
     }
 
     /// Reads one file; `None` where it is not there.

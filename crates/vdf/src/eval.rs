@@ -103,11 +103,17 @@ impl Evaluation {
         Ok(evaluation)
     }
 
-    /// Records values on a tape while squaring, for a prover; only at the start.
-    pub(crate) fn record(&mut self, tape: Tape) {
-        debug_assert_eq!(self.done, 0);
+    /// Records values on a tape while squaring, for a prover. The tape has all values before this one.
+    pub(crate) fn record(&mut self, mut tape: Tape) {
+        tape.rewind(self.done);
+        debug_assert!(tape.next().is_none_or(|next| next >= self.done));
         self.tape = Some(tape);
         self.record_here();
+    }
+
+    /// The tape so far.
+    pub(crate) fn tape(&self) -> Option<&Tape> {
+        self.tape.as_ref()
     }
 
     /// The name of the kernel that squares.
@@ -136,10 +142,12 @@ impl Evaluation {
         let goal = self.iterations.min(self.done.saturating_add(count));
         let mut fault = None;
         while self.done < goal && fault.is_none() {
-            let stop = self.next_stop().min(goal);
-            self.squarer.square(stop - self.done);
-            self.done = stop;
-            self.record_here();
+            if !self.run_recording(goal) {
+                let stop = self.next_stop().min(goal);
+                self.squarer.square(stop - self.done);
+                self.done = stop;
+                self.record_here();
+            }
             if self.done - self.good.0 >= CHECK_EVERY || self.done == self.iterations {
                 fault = self.check()?;
             }
@@ -151,6 +159,21 @@ impl Evaluation {
     fn next_stop(&self) -> u64 {
         let check = self.good.0 + CHECK_EVERY;
         self.tape.as_ref().and_then(Tape::next).map_or(check, |stop| stop.min(check))
+    }
+
+    /// Squares as far as whole intervals of the tape go, which the kernel records on its way; says
+    /// whether it could.
+    fn run_recording(&mut self, goal: u64) -> bool {
+        let end = goal.min(self.good.0 + CHECK_EVERY);
+        let Some(tape) = &mut self.tape else { return false };
+        let Some((interval, left)) = tape.run(self.done) else { return false };
+        let count = ((end - self.done) / interval).min(left) * interval;
+        if count == 0 || self.squarer.element_of(self.modulus.fast()).is_none() {
+            return false;
+        }
+        self.squarer.square_recording(count, interval, tape.values_mut());
+        self.done += count;
+        true
     }
 
     fn record_here(&mut self) {

@@ -16,6 +16,8 @@ pub(crate) struct Field256 {
     rr: [u64; 4],
     /// 2^64 over n's highest limb, rounded.
     reciprocal: f64,
+    /// ⌊2^512/n⌋ − 2^256.
+    inverse: [u64; 4],
 }
 
 impl Field256 {
@@ -27,12 +29,20 @@ impl Field256 {
             (0..5).fold(n[0], |i, _| i.wrapping_mul(2u64.wrapping_sub(n[0].wrapping_mul(i))));
         let mut one = [0; 4];
         nat::sub(&mut one, &n); // 2^256 − n, below n for its highest bit is set
-        let mut field =
-            Self { n, n0: inverse.wrapping_neg(), one, rr: one, reciprocal: 1.0 / n[3] as f64 };
+        let (n0, reciprocal) = (inverse.wrapping_neg(), 1.0 / n[3] as f64);
+        let mut field = Self { n, n0, one, rr: one, reciprocal, inverse: [0; 4] };
         let mut two = field.one;
         field.double(&mut two);
         // 2 in Montgomery form to the power 256, by eight squarings.
         field.rr = (0..8).fold(two, |power, _| field.mul(&power, &power));
+        field
+    }
+
+    /// The same, prepared for [`Field256::expand`].
+    pub(crate) fn expanding(n: [u64; 4]) -> Self {
+        let mut field = Self::new(n);
+        // 2^512 = 2^256·n + 2^256·(2^256 − n).
+        field.inverse = field.long_division(&field.one);
         field
     }
 
@@ -163,6 +173,46 @@ impl Field256 {
         self.quotient_exactly(digit, r, k)
     }
 
+    /// ⌊2^192·r/n⌋ for r < n.
+    ///
+    /// # Correctness
+    /// With μ = ⌊2^512/n⌋ the estimate ⌊r·μ/2^256⌋ of ⌊2^256·r/n⌋ is at most 2 too small: r·2^512/n − r·μ
+    /// is below 2^256, and two floors lose less than one each. Its upper 192 bits are wrong only where
+    /// adding 2 would carry out of the lowest limb.
+    #[inline]
+    pub(crate) fn expand(&self, r: &[u64; 4]) -> [u64; 3] {
+        let mut product = [0; 8];
+        for i in 0..4 {
+            let mut carry = 0;
+            for j in 0..4 {
+                (product[i + j], carry) = mac(product[i + j], r[i], self.inverse[j], carry);
+            }
+            product[i + 4] = carry;
+        }
+        let mut estimate = [product[4], product[5], product[6], product[7]];
+        nat::add(&mut estimate, r);
+        if estimate[0] >= u64::MAX - 2 {
+            let [_, exact @ ..] = self.long_division(r);
+            return exact;
+        }
+        [estimate[1], estimate[2], estimate[3]]
+    }
+
+    /// ⌊2^256·r/n⌋ for r < n, 32 bits at a time.
+    #[cold]
+    fn long_division(&self, r: &[u64; 4]) -> [u64; 4] {
+        let (mut quotient, mut rest) = ([0; 4], *r);
+        for i in (0..8).rev() {
+            let digit = self.quotient(&rest, 32);
+            quotient[i / 2] |= digit << (32 * (i % 2));
+            let mut value = [rest[0], rest[1], rest[2], rest[3], 0];
+            nat::shl(&mut value, 32);
+            nat::sub(&mut value, &nat::mul(&self.n, &[digit]));
+            rest.copy_from_slice(&value[..4]);
+        }
+        quotient
+    }
+
     /// Puts an estimate right.
     #[cold]
     fn quotient_exactly(&self, mut digit: u64, r: &[u64; 4], k: u32) -> u64 {
@@ -229,6 +279,20 @@ mod tests {
             let each = field.pow_each(&[a, b, field.one()], &b);
             assert_eq!(each[..2], [field.pow(&a, &b), field.pow(&b, &b)]);
             assert_eq!(field.leave(&field.enter(&a)), a);
+            let field = Field256::expanding(n);
+            let expansion = field.expand(&a);
+            for (k, bits) in [32, 32, 32, 32, 32, 32].into_iter().enumerate() {
+                // The same, 32 bits at a time from the top.
+                let place = 5 - k;
+                let got = expansion[place / 2] >> (32 * (place % 2)) & 0xffff_ffff;
+                let exact = field.long_division(&a);
+                assert_eq!(got, exact[place / 2 + 1] >> (32 * (place % 2)) & 0xffff_ffff);
+                assert!(k > 0 || got == field.quotient(&a, bits));
+            }
+            // ⌊2^256·a/n⌋·n ≤ 2^256·a, by less than n.
+            let mut rest = [&[0; 4][..], &a].concat();
+            assert!(!nat::sub(&mut rest, &nat::mul(&field.long_division(&a), &n)));
+            assert!(nat::cmp(&rest, &n).is_lt());
             for k in [1, 13, 32] {
                 let mut value = [a[0], a[1], a[2], a[3], 0];
                 nat::shl(&mut value, k);

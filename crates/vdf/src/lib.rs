@@ -47,5 +47,5 @@ pub use error::{Count, Error};
 pub use eval::{Evaluation, Fault, Progress, eval};
 pub use modulus::{Element, Modulus, Residue, parse_hex};
 pub use proof::Proof;
-pub use prover::{Options, Prover};
+pub use prover::{Next, Options, Prover};
 pub use transcript::{Statement, System};

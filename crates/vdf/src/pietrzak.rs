@@ -62,7 +62,18 @@ impl Plan {
         let depths = (0..=rounds.len().min(30)).filter(|&d| 1 << d <= most.max(1));
         // A folded value costs about 160 multiplications; each half of the rest is squared once.
         let cost = |d: &usize| (160u64 << d).saturating_add((iterations >> d).saturating_mul(2));
-        let depth = depths.min_by_key(cost).unwrap_or(0);
+        Self::with_depth(iterations, depths.min_by_key(cost).unwrap_or(0))
+    }
+
+    /// The number of rounds whose values are recorded.
+    pub(crate) fn depth(&self) -> u64 {
+        self.needs.len() as u64 - 1
+    }
+
+    /// The plan that records the values of so many rounds.
+    pub(crate) fn with_depth(iterations: u64, depth: usize) -> Self {
+        let (rounds, _) = rounds(iterations);
+        let depth = depth.min(rounds.len()).min(30);
         let mut needs = vec![vec![0]];
         for round in rounds[..depth].iter().rev() {
             let later = &needs[needs.len() - 1];

@@ -4,7 +4,7 @@ use crate::field256::Field256;
 use crate::nat;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
-use tetralith_kernels::mont::Ring;
+use tetralith_kernels::mont::{FastRing, Ring};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The primes below `limit`, from 2.
@@ -45,28 +45,29 @@ fn small_factors() -> &'static [(u64, Vec<u64>)] {
     })
 }
 
-/// One round of Miller–Rabin for an odd n > 3 with a base in Montgomery form, not 0.
-fn passes_round(ring: &Ring, base: &[u64], odd: &[u64], twos: u32) -> bool {
-    let mut minus_one = ring.modulus().to_vec();
-    nat::sub(&mut minus_one, ring.one());
+/// One round of Miller–Rabin for an odd n > 3 with a base in the form of the ring, not 0.
+fn passes_round(ring: &mut FastRing, base: &[u64], odd: &[u64], twos: u32) -> bool {
+    let mut minus_one = ring.ring().modulus().to_vec();
+    nat::sub(&mut minus_one, &[1]);
     let mut power = ring.pow(base, odd);
-    if power == ring.one() || power == minus_one {
-        return true;
+    let mut passed = false;
+    for i in 0..twos {
+        let mut value = ring.leave(&power);
+        passed |= value == minus_one || (i == 0 && nat::is_one(&value));
+        value.zeroize();
+        ring.square_assign(&mut power, 1);
     }
-    let mut wide = vec![0; 2 * ring.len()];
-    for _ in 1..twos {
-        ring.square_assign(&mut power, &mut wide);
-        if power == minus_one {
-            return true;
-        }
-    }
-    false
+    minus_one.zeroize();
+    power.zeroize();
+    passed
 }
 
 /// Says whether an odd n > 3 passes Miller–Rabin with each of the bases that `bases` gives.
 fn passes(n: &[u64], bases: impl Iterator<Item = Vec<u64>>) -> bool {
-    let Some(mut ring) = Ring::new(n) else { return false };
-    let mut odd = Zeroizing::new(ring.modulus().to_vec());
+    let Some(mut plain) = Ring::new(n) else { return false };
+    let mut ring = FastRing::new(&plain);
+    plain.zeroize();
+    let mut odd = Zeroizing::new(ring.ring().modulus().to_vec());
     odd[0] -= 1;
     let mut twos = 0;
     while odd[0] & 1 == 0 {
@@ -74,10 +75,10 @@ fn passes(n: &[u64], bases: impl Iterator<Item = Vec<u64>>) -> bool {
         twos += 1;
     }
     let prime = bases.into_iter().all(|base| {
-        let mut base = nat::rem(&base, ring.modulus());
+        let mut base = nat::rem(&base, ring.ring().modulus());
         let trivial = nat::is_zero(&base);
         base = ring.enter(&base);
-        let passed = trivial || passes_round(&ring, &base, &odd, twos);
+        let passed = trivial || passes_round(&mut ring, &base, &odd, twos);
         base.zeroize();
         passed
     });
@@ -142,31 +143,100 @@ fn passes_256(n: [u64; 4], rounds: u32) -> bool {
         })
 }
 
-/// Draws a prime p = 3 mod 4 of exactly `bits` bits (at least 64), the upper two of which are ones.
+/// Draws two different primes, each 3 mod 4, of exactly `bits` bits (at least 64), the upper two of
+/// which are ones; they are searched side by side where there are threads.
 ///
 /// # Security
-/// The exponentiations take the same time for all candidates; the number of candidates and the trial
-/// divisions of the ones thrown away do not.
-pub(crate) fn random_prime(bits: u32, rng: &mut impl CryptoRng) -> Zeroizing<Vec<u64>> {
-    let limbs = bits.div_ceil(64) as usize;
-    let top = (bits - 1) % 64;
+/// The exponentiations take the same time for all candidates ([`FastRing::pow`]); the number of
+/// candidates and the sieve do not.
+pub(crate) fn two_primes(bits: u32, rng: &mut impl CryptoRng) -> [Zeroizing<Vec<u64>>; 2] {
     loop {
-        let mut p = Zeroizing::new(vec![0; limbs]);
-        p.iter_mut().for_each(|limb| *limb = rng.next_u64());
-        p[0] |= 3;
-        p[limbs - 1] &= u64::MAX >> (63 - top);
-        set_bit(&mut p, bits - 1);
-        set_bit(&mut p, bits - 2);
-        if has_small_factor(&p) {
-            continue;
-        }
-        let mut base = || (0..limbs).map(|_| rng.next_u64()).collect::<Vec<u64>>();
-        // Random candidates of 512 bits and more that pass 8 rounds are composite with a probability
-        // below 2^-100; the first round ends nearly all that are composite.
-        if passes(&p, (0..if bits < 512 { 40 } else { 8 }).map(|_| base())) {
-            return p;
+        let [p, q] = [start(bits, rng), start(bits, rng)];
+        let search = || prime_from(&q);
+        let (p, q) = std::thread::scope(|scope| {
+            // Without threads, one after the other.
+            match std::thread::Builder::new().spawn_scoped(scope, search) {
+                Ok(helper) => {
+                    let p = prime_from(&p);
+                    (p, helper.join().expect("the search does not panic"))
+                }
+                Err(_) => (prime_from(&p), search()),
+            }
+        });
+        // Near primes could be found by Fermat's method: the upper 64 bits must differ. A search that
+        // ran out of its size begins anew.
+        if let (Some(p), Some(q)) = (p, q)
+            && p.last() != q.last()
+        {
+            return [p, q];
         }
     }
+}
+
+/// A random number of so many bits, 3 mod 4, whose upper two bits are ones.
+fn start(bits: u32, rng: &mut impl CryptoRng) -> Zeroizing<Vec<u64>> {
+    let limbs = bits.div_ceil(64) as usize;
+    let top = (bits - 1) % 64;
+    let mut start = Zeroizing::new(vec![0; limbs]);
+    start.iter_mut().for_each(|limb| *limb = rng.next_u64());
+    start[0] |= 3;
+    start[limbs - 1] &= u64::MAX >> (63 - top);
+    set_bit(&mut start, bits - 1);
+    set_bit(&mut start, bits - 2);
+    start
+}
+
+/// Candidates that are sieved at once, and the primes that sieve them.
+const SIEVED: usize = 4096;
+const SIEVING: usize = 8192;
+
+/// The first prime among start, start + 4, …; `None` where the size would change before.
+fn prime_from(start: &[u64]) -> Option<Zeroizing<Vec<u64>>> {
+    let bits = nat::bit_len(start);
+    let mut base = Zeroizing::new(start.to_vec());
+    loop {
+        let composite = sieve(&base);
+        for i in (0..SIEVED).filter(|&i| !composite[i]) {
+            let mut candidate = base.clone();
+            let carry = nat::add(&mut candidate, &[4 * i as u64]);
+            if carry || nat::bit_len(&candidate) > bits {
+                return None;
+            }
+            if is_random_prime(&candidate) {
+                return Some(candidate);
+            }
+        }
+        if nat::add(&mut base, &[4 * SIEVED as u64]) {
+            return None;
+        }
+    }
+}
+
+/// Which of base, base + 4, … an odd prime below [`SIEVING`] divides.
+fn sieve(base: &[u64]) -> Vec<bool> {
+    let mut composite = vec![false; SIEVED];
+    for p in primes_below(SIEVING).skip(1) {
+        let rest = nat::rem_small(base, p);
+        // The least i with base + 4·i = 0 mod p: i = −rest/4.
+        let quarter = inverse_of_four(p);
+        let first = ((p - rest) * quarter % p) as usize;
+        (first..SIEVED).step_by(p as usize).for_each(|i| composite[i] = true);
+    }
+    composite
+}
+
+/// 4^(−1) mod an odd p.
+fn inverse_of_four(p: u64) -> u64 {
+    if p % 4 == 3 { p.div_ceil(4) } else { p - p / 4 }
+}
+
+/// Says whether a number drawn at random is a prime: the base 2 ends nearly all that are not, and 8
+/// bases hashed from it (40 below 512 bits) leave a composite a probability below 2^-100.
+fn is_random_prime(n: &[u64]) -> bool {
+    let rounds = if nat::bit_len(n) < 512 { 40 } else { 8 };
+    let base = hashed_bases(n);
+    let hashed = (0..rounds).map(|round| nat::from_bytes(&base(round)));
+    passes(n, std::iter::once(vec![2]).chain(hashed))
 }
 
 fn set_bit(a: &mut [u64], i: u32) {
@@ -194,11 +264,28 @@ mod tests {
     #[test]
     fn random_primes_have_their_size() {
         let mut rng = chacha20::ChaCha20Rng::seed_from_u64(1);
-        for bits in [64, 96, 512] {
-            let p = random_prime(bits, &mut rng);
-            assert_eq!(nat::bit_len(&p), u64::from(bits));
-            assert_eq!(p[0] & 3, 3);
-            assert!(is_probable_prime(&p, 16));
+        for bits in [64, 96, 512, 1024] {
+            let primes = two_primes(bits, &mut rng);
+            assert_ne!(primes[0], primes[1]);
+            for p in primes {
+                assert_eq!(nat::bit_len(&p), u64::from(bits));
+                assert_eq!(p[0] & 3, 3);
+                assert!(is_probable_prime(&p, 16));
+            }
         }
+    }
+
+    #[test]
+    fn the_sieve_leaves_what_no_small_prime_divides() {
+        let base = [0x9e37_79b9_7f4a_7c17, 0xffff_ffff_ffff_1234];
+        let composite = sieve(&base);
+        for (i, &composite) in composite.iter().enumerate() {
+            let mut n = base;
+            nat::add(&mut n, &[4 * i as u64]);
+            let divided = primes_below(SIEVING).any(|p| nat::rem_small(&n, p) == 0);
+            assert_eq!(composite, divided, "{i}");
+        }
+        // The search ends where the size does.
+        assert!(prime_from(&[u64::MAX]).is_none());
     }
 }

@@ -166,6 +166,23 @@ impl Proof {
         out
     }
 
+    /// Reads an encoded proof that must be about this modulus: others are refused before anything is
+    /// computed with theirs.
+    ///
+    /// # Errors
+    /// As [`Proof::from_bytes`], and [`Error::OtherModulus`].
+    pub fn from_bytes_modulo(bytes: &[u8], modulus: &Modulus) -> Result<Self, Error> {
+        let mut reader = Reader { bytes, at: 0 };
+        let head = reader.take(6)?;
+        if head.starts_with(MAGIC) && head[4] == VERSION {
+            let width = reader.number(2)? as usize;
+            if reader.take(width)? != modulus.to_bytes() {
+                return Err(Error::OtherModulus);
+            }
+        }
+        Self::from_bytes(bytes)
+    }
+
     /// Reads an encoded proof strictly. It is not verified.
     ///
     /// # Errors

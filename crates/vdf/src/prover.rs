@@ -1,11 +1,13 @@
 //! Evaluation and proof in one run.
 
+use crate::checkpoint::kept::{self, Run, Stage, TapeFile};
 use crate::eval::{self, Evaluation, Progress};
 use crate::proof::{Body, Segment};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
-use crate::{Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
+use crate::{Checkpoint, Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::thread::JoinHandle;
 
 /// What a prover may use.
@@ -22,7 +24,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory: 64 << 20, threads: 1, segments: 4 }
+        Self { memory: 256 << 20, threads: 1, segments: 4 }
     }
 }
 
@@ -35,14 +37,49 @@ pub struct Prover {
     options: Options,
 }
 
+/// What a run does next, as its watcher says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Goes on.
+    GoOn,
+    /// Writes its state, where it is kept, and goes on.
+    Save,
+    /// Writes its state, where it is kept, and ends with [`Error::Cancelled`].
+    Stop,
+}
+
 /// What the squaring loop hands to the computation of a proof.
 enum Plan {
     Wesolowski(wesolowski::Plan),
     Pietrzak(pietrzak::Plan),
 }
 
+impl Plan {
+    fn parameters(&self) -> [u64; 2] {
+        match self {
+            Plan::Wesolowski(plan) => plan.parameters(),
+            Plan::Pietrzak(plan) => [plan.depth(), 0],
+        }
+    }
+
+    fn tape(&self, modulus: &Modulus) -> Tape {
+        match self {
+            Plan::Wesolowski(plan) => plan.tape(modulus),
+            Plan::Pietrzak(plan) => plan.tape(modulus),
+        }
+    }
+
+    /// The elements of the proof: of Wesolowski's, one.
+    fn prove(&self, tape: &Tape, system: System, statement: &Statement) -> Vec<Element> {
+        match self {
+            Plan::Wesolowski(plan) => vec![wesolowski::prove(plan, tape, system, statement)],
+            Plan::Pietrzak(plan) => pietrzak::prove(plan, tape, statement),
+        }
+    }
+}
+
 impl Prover {
-    /// Prepares a run.
+    /// Prepares a run. Of no squarings at all, n-Wesolowski makes a plain Wesolowski proof.
     ///
     /// # Errors
     /// [`Error::ModulusSmallFactor`] where a small prime divides N; [`Error::NotUnit`] where x has a factor
@@ -61,6 +98,11 @@ impl Prover {
         if iterations > eval::MAX_ITERATIONS {
             return Err(Error::TooManySquarings(iterations));
         }
+        // A segment has a squaring: without one there is nothing to divide.
+        let system = match system {
+            System::Segmented if iterations == 0 => System::Wesolowski,
+            system => system,
+        };
         Ok(Self { system, modulus: modulus.clone(), x: x.clone(), iterations, options })
     }
 
@@ -73,120 +115,325 @@ impl Prover {
         &mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Residue, Proof), Error> {
-        if self.system == System::Segmented && self.iterations > 0 {
-            return self.run_segments(watch);
-        }
-        let plan = self.plan();
-        let tape = match &plan {
-            Plan::Wesolowski(plan) => plan.tape(&self.modulus),
-            Plan::Pietrzak(plan) => plan.tape(&self.modulus),
-        };
-        let mut evaluation = Evaluation::new(&self.modulus, &self.x, self.iterations)?;
-        evaluation.record(tape);
-        let y = eval::run(&mut evaluation, watch)?;
-        let tape = evaluation.take_tape().expect("the tape was put in above");
-        let statement = self.statement(&y);
-        let body = match &plan {
-            Plan::Wesolowski(plan) => {
-                Body::Wesolowski(wesolowski::prove(plan, &tape, System::Wesolowski, &statement))
-            }
-            Plan::Pietrzak(plan) => Body::Pietrzak(pietrzak::prove(plan, &tape, &statement)),
-        };
-        Ok((y, Proof { statement, body }))
+        self.run_kept(None, &mut |progress| match watch(progress) {
+            ControlFlow::Continue(()) => Next::GoOn,
+            ControlFlow::Break(()) => Next::Stop,
+        })
     }
 
-    fn plan(&self) -> Plan {
-        let Options { memory, threads, .. } = self.options;
-        match self.system {
-            System::Pietrzak => {
-                Plan::Pietrzak(pietrzak::Plan::new(&self.modulus, self.iterations, memory))
-            }
-            _ => Plan::Wesolowski(wesolowski::Plan::new(
-                &self.modulus,
-                self.iterations,
-                memory,
-                threads,
-            )),
-        }
-    }
-
-    fn statement(&self, y: &Residue) -> Statement {
-        Statement {
-            modulus: self.modulus.clone(),
-            x: self.x.clone(),
-            iterations: self.iterations,
-            y: y.element(&self.modulus),
-        }
-    }
-
-    /// Each segment begins at the representative of the one before: its squares are the same.
-    fn run_segments(
+    /// The same with a state on disk at `kept`, some files that begin with that name: a run that ended
+    /// before its time goes on from there, with the memory and the segments that it began with.
+    /// [`Prover::forget`] removes them.
+    ///
+    /// # Errors
+    /// As [`Prover::run`]; [`Error::CheckpointOther`] where the state is of another run,
+    /// [`Error::CheckpointDamaged`], [`Error::Io`].
+    pub fn run_kept(
         &mut self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        kept: Option<&Path>,
+        watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<(Residue, Proof), Error> {
-        let lengths = segment_lengths(self.iterations, self.options.segments);
-        let helpers = self.options.threads.saturating_sub(1);
-        let mut jobs = Vec::new();
-        let (mut x, mut before) = (self.x.clone(), 0);
-        let mut y = x.clone();
-        for (i, &iterations) in lengths.iter().enumerate() {
-            let last = i + 1 == lengths.len();
-            let threads = if last { self.options.threads } else { helpers };
-            // The tape of one segment may still be in use while the next is recorded.
-            let memory = self.options.memory / 2;
-            let plan = wesolowski::Plan::new(&self.modulus, iterations, memory, threads);
-            let mut evaluation = Evaluation::new(&self.modulus, &x, iterations)?;
-            evaluation.record(plan.tape(&self.modulus));
-            let whole = self.iterations;
-            y = eval::run(&mut evaluation, &mut |progress| {
-                let fault = progress.fault.map(|fault| eval::Fault {
-                    found_at: before + fault.found_at,
-                    back_to: before + fault.back_to,
-                });
-                watch(Progress { done: before + progress.done, iterations: whole, fault })
-            })?;
-            let statement = Statement {
-                modulus: self.modulus.clone(),
-                x,
-                iterations,
-                y: y.element(&self.modulus),
-            };
-            let tape = evaluation.take_tape().expect("the tape was put in above");
-            x = statement.y.residue().clone();
-            before += iterations;
-            jobs.push(Job::new(plan, tape, statement, helpers > 0 && !last));
+        let mut course = Course::new(self, kept)?;
+        let last = course.run.stages.len() - 1;
+        loop {
+            let i = course.run.finished.len();
+            let (stage, x) = (course.run.stages[i], course.start(i));
+            let plan = self.plan_of(&stage, i == last)?;
+            let (mut evaluation, mut file) = course.evaluation(i, &x, &plan)?;
+            let y = course.square(i, &mut evaluation, &mut file, watch)?;
+            let tape = evaluation.take_tape().expect("the tape was put in before");
+            let statement = self.statement_of(x, stage.iterations, &y);
+            if i == last {
+                let proof = plan.prove(&tape, self.system, &statement);
+                return Ok((y.clone(), course.finish(self, &y, proof)));
+            }
+            course.end_stage(plan, tape, statement, self.options.threads > 1)?;
         }
-        let segments = jobs.into_iter().map(Job::finish).collect();
-        Ok((y.clone(), Proof { statement: self.statement(&y), body: Body::Segmented(segments) }))
+    }
+
+    /// Removes the state that [`Prover::run_kept`] keeps.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn forget(kept: &Path) -> Result<(), Error> {
+        kept::remove(kept)
+    }
+
+    /// The segments and their plans, as a new run begins.
+    fn stages(&self) -> Vec<Stage> {
+        let Options { memory, threads, segments } = self.options;
+        let lengths = match self.system {
+            System::Segmented => segment_lengths(self.iterations, segments),
+            _ => vec![self.iterations],
+        };
+        let plan = |(i, &iterations): (usize, &u64)| {
+            let plan = match self.system {
+                System::Pietrzak => {
+                    Plan::Pietrzak(pietrzak::Plan::new(&self.modulus, iterations, memory))
+                }
+                System::Wesolowski => Plan::Wesolowski(wesolowski::Plan::new(
+                    &self.modulus,
+                    iterations,
+                    memory,
+                    threads,
+                )),
+                // The tape of one segment may still be in use while the next is recorded.
+                System::Segmented => Plan::Wesolowski(wesolowski::Plan::new(
+                    &self.modulus,
+                    iterations,
+                    memory / 2,
+                    self.provers(i + 1 == lengths.len()),
+                )),
+            };
+            Stage { iterations, parameters: plan.parameters() }
+        };
+        lengths.iter().enumerate().map(plan).collect()
+    }
+
+    /// Threads that prove a segment: one squares meanwhile, but for the last.
+    fn provers(&self, last: bool) -> usize {
+        if last { self.options.threads } else { self.options.threads.saturating_sub(1).max(1) }
+    }
+
+    fn plan_of(&self, stage: &Stage, last: bool) -> Result<Plan, Error> {
+        let Stage { iterations, parameters } = *stage;
+        Ok(match self.system {
+            System::Pietrzak => {
+                Plan::Pietrzak(pietrzak::Plan::with_depth(iterations, parameters[0] as usize))
+            }
+            _ => Plan::Wesolowski(wesolowski::Plan::with_parameters(
+                parameters,
+                iterations,
+                self.provers(last),
+            )?),
+        })
+    }
+
+    fn statement_of(&self, x: Residue, iterations: u64, y: &Residue) -> Statement {
+        let modulus = self.modulus.clone();
+        Statement { y: y.element(&modulus), modulus, x, iterations }
     }
 }
 
-/// The computation of one segment's proof, on another thread or put off.
+/// A run under way: what is squared, what is proved, and where that is kept.
+struct Course<'a> {
+    run: Run,
+    /// The computation of each finished segment's proof.
+    jobs: Vec<Job>,
+    kept: Option<&'a Path>,
+}
+
+impl<'a> Course<'a> {
+    /// Takes up what is kept, or begins.
+    fn new(prover: &Prover, kept: Option<&'a Path>) -> Result<Self, Error> {
+        let Prover { system, modulus, x, iterations, .. } = prover;
+        let run = Run {
+            system: *system,
+            modulus: modulus.clone(),
+            x: x.clone(),
+            iterations: *iterations,
+            stages: prover.stages(),
+            finished: Vec::new(),
+        };
+        let found = kept.map_or(Ok(None), |path| run.load(path))?;
+        if let (Some(path), None) = (kept, &found) {
+            run.save(path)?;
+        }
+        let mut course = Self { run: found.unwrap_or(run), jobs: Vec::new(), kept };
+        for i in 0..course.run.finished.len() {
+            let job = course.job_of(prover, i)?;
+            course.jobs.push(job);
+        }
+        Ok(course)
+    }
+
+    /// The proof of a finished segment, or its computation from the recorded values.
+    fn job_of(&self, prover: &Prover, i: usize) -> Result<Job, Error> {
+        let (y, proof) = &self.run.finished[i];
+        if let Some(proof) = proof {
+            return Ok(Job::Done(proof.clone()));
+        }
+        let (stage, x) = (self.run.stages[i], self.start(i));
+        let plan = prover.plan_of(&stage, false)?;
+        let mut tape = plan.tape(&prover.modulus);
+        if let Some(path) = self.kept {
+            let path = kept::tape_path(path, i);
+            TapeFile::open(&path, &prover.modulus, &x, &stage, &mut tape)?;
+        }
+        if tape.room() > 0 {
+            return Err(Error::CheckpointDamaged("values of a finished segment are missing"));
+        }
+        let statement = prover.statement_of(x, stage.iterations, y.residue());
+        Ok(Job::new(plan, tape, statement, prover.options.threads > 1))
+    }
+
+    /// The input of a segment: each begins at the representative of the one before, whose squares are
+    /// the same.
+    fn start(&self, i: usize) -> Residue {
+        match i.checked_sub(1) {
+            Some(before) => self.run.finished[before].0.residue().clone(),
+            None => self.run.x.clone(),
+        }
+    }
+
+    /// The evaluation of a segment, from its checkpoint where that and the values before it are there.
+    fn evaluation(
+        &self,
+        i: usize,
+        x: &Residue,
+        plan: &Plan,
+    ) -> Result<(Evaluation, Option<TapeFile>), Error> {
+        let (modulus, stage) = (&self.run.modulus, &self.run.stages[i]);
+        let mut tape = plan.tape(modulus);
+        let mut evaluation = Evaluation::new(modulus, x, stage.iterations)?;
+        let mut file = None;
+        if let Some(path) = self.kept {
+            let name = kept::tape_path(path, i);
+            file = Some(TapeFile::open(&name, modulus, x, stage, &mut tape)?);
+            // The checkpoint of a segment before this one is no damage: this one was not saved yet.
+            let usable = |checkpoint: &Checkpoint| {
+                let ours = checkpoint.expect(modulus, x, stage.iterations).is_ok();
+                if ours && !tape.reaches(checkpoint.done()) {
+                    return Err(Error::CheckpointDamaged("values recorded before it are missing"));
+                }
+                Ok(ours)
+            };
+            if let Some(checkpoint) = Checkpoint::load_where(path, usable)? {
+                evaluation = Evaluation::resume(&checkpoint)?;
+            }
+        }
+        if evaluation.done() == 0 {
+            tape.rewind(0);
+        }
+        evaluation.record(tape);
+        Ok((evaluation, file))
+    }
+
+    /// Squares to the end of a segment.
+    fn square(
+        &mut self,
+        i: usize,
+        evaluation: &mut Evaluation,
+        file: &mut Option<TapeFile>,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) -> Result<Residue, Error> {
+        let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let whole = self.run.iterations;
+        if evaluation.done() > 0 {
+            // Taken up: the watcher learns where.
+            watch(Progress { done: before + evaluation.done(), iterations: whole, fault: None });
+        }
+        loop {
+            if let Some(y) = evaluation.result() {
+                self.save(evaluation, file)?;
+                return Ok(y);
+            }
+            let mut progress = evaluation.advance(eval::CHECK_EVERY)?;
+            progress.done += before;
+            progress.iterations = whole;
+            if let Some(fault) = &mut progress.fault {
+                fault.found_at += before;
+                fault.back_to += before;
+            }
+            let next = watch(progress);
+            if next != Next::GoOn {
+                self.save(evaluation, file)?;
+            }
+            if next == Next::Stop {
+                return Err(Error::Cancelled);
+            }
+        }
+    }
+
+    /// Values first, then the checkpoint that counts on them, then which proofs are ready.
+    fn save(
+        &mut self,
+        evaluation: &mut Evaluation,
+        file: &mut Option<TapeFile>,
+    ) -> Result<(), Error> {
+        let (Some(path), Some(file)) = (self.kept, file) else { return Ok(()) };
+        let (checkpoint, _) = evaluation.checkpoint()?;
+        let tape = evaluation.tape().expect("a prover's evaluation has a tape");
+        file.append(&self.run.modulus, tape)?;
+        checkpoint.save(path)?;
+        let ready = |run: &Run| run.finished.iter().filter(|(_, proof)| proof.is_some()).count();
+        let before = ready(&self.run);
+        let polled = std::mem::take(&mut self.jobs).into_iter().map(Job::poll);
+        for ((job, proof), (_, known)) in polled.zip(&mut self.run.finished) {
+            self.jobs.push(job);
+            *known = proof;
+        }
+        if ready(&self.run) > before { self.run.save(path) } else { Ok(()) }
+    }
+
+    /// Takes in a segment that is squared, and has it proved.
+    fn end_stage(
+        &mut self,
+        plan: Plan,
+        tape: Tape,
+        statement: Statement,
+        apart: bool,
+    ) -> Result<(), Error> {
+        self.run.finished.push((statement.y.clone(), None));
+        if let Some(path) = self.kept {
+            self.run.save(path)?;
+        }
+        self.jobs.push(Job::new(plan, tape, statement, apart));
+        Ok(())
+    }
+
+    /// The whole proof.
+    fn finish(self, prover: &Prover, y: &Residue, last: Vec<Element>) -> Proof {
+        let statement = prover.statement_of(self.run.x.clone(), self.run.iterations, y);
+        let body = match (prover.system, &last[..]) {
+            (System::Pietrzak, _) => Body::Pietrzak(last),
+            (System::Wesolowski, [proof]) => Body::Wesolowski(proof.clone()),
+            (_, [proof]) => {
+                let mut segments = Vec::new();
+                let finished = self.run.finished.into_iter().zip(self.jobs);
+                for (stage, ((y, _), job)) in self.run.stages.iter().zip(finished) {
+                    segments.push(Segment { iterations: stage.iterations, y, proof: job.proof() });
+                }
+                let iterations = self.run.stages[segments.len()].iterations;
+                let (y, proof) = (statement.y.clone(), proof.clone());
+                segments.push(Segment { iterations, y, proof });
+                Body::Segmented(segments)
+            }
+            _ => unreachable!("a Wesolowski proof is one element"),
+        };
+        Proof { statement, body }
+    }
+}
+
+/// The computation of one segment's proof, on another thread or done at once.
 enum Job {
-    Running(Statement, JoinHandle<Element>),
-    Done(Statement, Element),
+    Running(JoinHandle<Element>),
+    Done(Element),
 }
 
 impl Job {
-    fn new(plan: wesolowski::Plan, tape: Tape, statement: Statement, apart: bool) -> Self {
-        if apart {
-            let about = statement.clone();
-            let work = move || wesolowski::prove(&plan, &tape, System::Segmented, &about);
-            Job::Running(statement, std::thread::spawn(work))
-        } else {
-            let proof = wesolowski::prove(&plan, &tape, System::Segmented, &statement);
-            Job::Done(statement, proof)
+    fn new(plan: Plan, tape: Tape, statement: Statement, apart: bool) -> Self {
+        let work = move || plan.prove(&tape, System::Segmented, &statement).swap_remove(0);
+        if apart { Job::Running(std::thread::spawn(work)) } else { Job::Done(work()) }
+    }
+
+    /// The proof where it is there; else the computation goes on.
+    fn poll(self) -> (Self, Option<Element>) {
+        match self {
+            Job::Running(thread) if !thread.is_finished() => (Job::Running(thread), None),
+            ready => {
+                let proof = ready.proof();
+                (Job::Done(proof.clone()), Some(proof))
+            }
         }
     }
 
-    fn finish(self) -> Segment {
-        let (statement, proof) = match self {
-            Job::Running(statement, thread) => {
-                (statement, thread.join().expect("a prover's thread does not panic"))
-            }
-            Job::Done(statement, proof) => (statement, proof),
-        };
-        Segment { iterations: statement.iterations, y: statement.y, proof }
+    /// The proof, once it is there.
+    fn proof(self) -> Element {
+        match self {
+            Job::Running(thread) => thread.join().expect("a prover's thread does not panic"),
+            Job::Done(proof) => proof,
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Values of the chain that a prover will need again, recorded while it runs.
 
 use crate::Modulus;
+use tetralith_kernels::mont::Elements;
 
 /// Values x^(2^e) mod N as elements of the modulus's fast ring, for a list of exponents e that was fixed before.
 pub(crate) struct Tape {
     stops: Stops,
-    width: usize,
-    values: Vec<u64>,
+    values: Elements,
 }
 
 /// The exponents to record, in rising order.
@@ -20,17 +20,17 @@ enum Stops {
 impl Tape {
     /// A tape of the exponents 0, interval, 2·interval, …, `count` of them.
     pub(crate) fn every(modulus: &Modulus, interval: u64, count: usize) -> Self {
-        let width = modulus.fast().len();
-        let values = Vec::with_capacity(count * width);
-        Self { stops: Stops::Every { interval, count }, width, values }
+        Self {
+            stops: Stops::Every { interval, count },
+            values: Elements::new(modulus.fast(), count),
+        }
     }
 
     /// A tape of the exponents in `list`, which rise.
     pub(crate) fn at(modulus: &Modulus, list: Vec<u64>) -> Self {
         debug_assert!(list.is_sorted());
-        let width = modulus.fast().len();
-        let values = Vec::with_capacity(list.len() * width);
-        Self { stops: Stops::List(list), width, values }
+        let values = Elements::new(modulus.fast(), list.len());
+        Self { stops: Stops::List(list), values }
     }
 
     fn stop(&self, i: usize) -> Option<u64> {
@@ -47,23 +47,57 @@ impl Tape {
 
     /// The number of values recorded.
     pub(crate) fn len(&self) -> usize {
-        self.values.len() / self.width
+        self.values.len()
+    }
+
+    /// How many values are still to be recorded.
+    pub(crate) fn room(&self) -> usize {
+        let all = match &self.stops {
+            Stops::Every { count, .. } => *count,
+            Stops::List(list) => list.len(),
+        };
+        all - self.len()
+    }
+
+    /// Says whether all values up to x^(2^done) are recorded.
+    pub(crate) fn reaches(&self, done: u64) -> bool {
+        self.next().is_none_or(|next| next > done)
     }
 
     /// Records the element of exponent [`Tape::next`].
     pub(crate) fn push(&mut self, element: &[u64]) {
-        debug_assert_eq!(element.len(), self.width);
-        self.values.extend(element);
+        self.values.push(element);
+    }
+
+    /// The squarings between two values from `done` on, where that is the same throughout and `done`
+    /// itself was the last that was recorded; and how many more there are.
+    pub(crate) fn run(&self, done: u64) -> Option<(u64, u64)> {
+        match self.stops {
+            Stops::Every { interval, count } if self.len() as u64 * interval == done + interval => {
+                Some((interval, (count - self.len()) as u64)).filter(|run| run.1 > 0)
+            }
+            _ => None,
+        }
+    }
+
+    /// All values, to append to.
+    pub(crate) fn values_mut(&mut self) -> &mut Elements {
+        &mut self.values
     }
 
     /// Forgets the values of exponents above `done`.
     pub(crate) fn rewind(&mut self, done: u64) {
         let keep = (0..self.len()).take_while(|&i| self.stop(i).is_some_and(|e| e <= done)).count();
-        self.values.truncate(keep * self.width);
+        self.values.truncate(keep);
     }
 
     /// The `i`th value, an element of the fast ring.
     pub(crate) fn value(&self, i: usize) -> &[u64] {
-        &self.values[i * self.width..(i + 1) * self.width]
+        self.values.value(i)
+    }
+
+    /// All values.
+    pub(crate) fn values(&self) -> &Elements {
+        &self.values
     }
 }

@@ -97,14 +97,8 @@ pub fn random_modulus(bits: u32, rng: &mut impl CryptoRng) -> Result<Modulus, Er
 impl Factors {
     /// Two different primes, 3 mod 4, whose product has exactly `bits` bits.
     fn random(bits: u32, rng: &mut impl CryptoRng) -> Self {
-        loop {
-            let p = prime::random_prime(bits / 2, rng);
-            let q = prime::random_prime(bits / 2, rng);
-            // Near primes could be found by Fermat's method: the upper 64 bits must differ.
-            if p.last() != q.last() {
-                return Self { p, q };
-            }
-        }
+        let [p, q] = prime::two_primes(bits / 2, rng);
+        Self { p, q }
     }
 
     fn product(&self) -> Modulus {

@@ -8,221 +8,29 @@
 //! ```
 //!
 //! For each j the C_m with the same b are multiplied first, into 2^κ buckets; a running product then
-//! raises bucket b to the power b. That is T/κ + γ·2^(κ+1) multiplications, and the γ values of j are
-//! independent, so threads share them.
+//! raises bucket b to the power b. A bucket's first product is a copy, so that is T/κ + γ·2^κ
+//! multiplications. They hardly wait for each other, which makes them nearly as cheap as squarings
+//! ([`tetralith_kernels::mont::FastRing::mul_each`]), and threads share them.
 //!
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
+
+mod digits;
+mod plan;
+mod power;
+
+pub(crate) use plan::Plan;
 
 use crate::field256::Field256;
 use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
-use crate::{Element, Error, Modulus, System, nat};
+use crate::{Element, Error, System, nat};
+use power::power;
 use sha2::{Digest, Sha256};
-use std::collections::VecDeque;
-use tetralith_kernels::mont::FastRing;
-
-/// How a proof will be computed: κ, γ, and the values to record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    /// κ: bits of a block.
-    bits: u32,
-    /// γ: blocks between two recorded values.
-    stride: u64,
-    iterations: u64,
-    threads: usize,
-}
-
-/// The fewest squarings between two recorded values: recording one costs about as much as one or two.
-const MIN_INTERVAL: u64 = 32;
-
-impl Plan {
-    /// The cheapest plan whose recorded values and buckets fit `memory` bytes.
-    pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64, threads: usize) -> Self {
-        let element = 8 * modulus.fast().len() as u64;
-        let threads = threads.max(1);
-        let plans = (1..=20).filter_map(|bits| {
-            let buckets = (element << bits) * threads as u64;
-            let room = memory.checked_sub(buckets)? / element;
-            let least = iterations.div_ceil(room.saturating_sub(1).max(1) * u64::from(bits));
-            let interval = MIN_INTERVAL.div_ceil(u64::from(bits));
-            let stride = least.max(interval).max(threads as u64);
-            Some(Plan { bits, stride, iterations, threads })
-        });
-        let smallest = Plan { bits: 1, stride: iterations.max(1), iterations, threads: 1 };
-        plans.min_by_key(Plan::cost).unwrap_or(smallest)
-    }
-
-    /// Multiplications: one for each block, two for each bucket.
-    fn cost(&self) -> u64 {
-        let buckets = self.stride.saturating_mul(2 << self.bits);
-        (self.iterations / u64::from(self.bits)).saturating_add(buckets)
-    }
-
-    fn interval(&self) -> u64 {
-        u64::from(self.bits) * self.stride
-    }
-
-    /// The empty tape to record on.
-    pub(crate) fn tape(&self, modulus: &Modulus) -> Tape {
-        let count = self.iterations.div_ceil(self.interval()).max(1);
-        Tape::every(modulus, self.interval(), count as usize)
-    }
-}
 
 /// Computes the proof element from the recorded values.
 pub(crate) fn prove(plan: &Plan, tape: &Tape, system: System, statement: &Statement) -> Element {
     let prime = Transcript::new(system, statement).challenge_prime();
-    answer(plan, tape, &statement.modulus, &prime)
-}
-
-/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits.
-///
-/// Each thread takes a run of consecutive j and combines their products from the highest down, so that
-/// no more than one product a thread is kept; the runs are combined in the same way.
-fn answer(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Element {
-    // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
-    let count = plan.stride.min(plan.iterations / u64::from(plan.bits));
-    let length = count.div_ceil(plan.threads as u64).max(1);
-    let run = |start: u64| {
-        let mut buckets = Buckets::new(modulus.fast().clone(), plan.bits);
-        let mut out = buckets.ring.one();
-        for j in (start..count.min(start + length)).rev() {
-            let product = buckets.product(plan, tape, prime, j);
-            buckets.ring.square_assign(&mut out, u64::from(plan.bits));
-            buckets.ring.mul_assign(&mut out, &product);
-        }
-        out
-    };
-    let starts = (0..count.max(1)).step_by(length as usize);
-    let runs: Vec<Vec<u64>> = std::thread::scope(|scope| {
-        let run = &run;
-        let helpers: Vec<_> = starts.skip(1).map(|start| scope.spawn(move || run(start))).collect();
-        let first = run(0);
-        let join = |helper: std::thread::ScopedJoinHandle<'_, _>| {
-            helper.join().expect("a prover's thread does not panic")
-        };
-        std::iter::once(first).chain(helpers.into_iter().map(join)).collect()
-    });
-    let mut ring = modulus.fast().clone();
-    let mut out = ring.one();
-    for run in runs.iter().rev() {
-        ring.square_assign(&mut out, u64::from(plan.bits) * length);
-        ring.mul_assign(&mut out, run);
-    }
-    modulus.residue(ring.leave(&out)).element(modulus)
-}
-
-/// Products between the call for a bucket and its use: about as long as memory takes.
-const AHEAD: usize = 4;
-
-/// One product for each value of a block.
-struct Buckets {
-    ring: FastRing,
-    values: Vec<u64>,
-    used: Vec<bool>,
-}
-
-impl Buckets {
-    fn new(ring: FastRing, bits: u32) -> Self {
-        let count = 1usize << bits;
-        Self { values: vec![0; ring.len() * count], used: vec![false; count], ring }
-    }
-
-    fn product(&mut self, plan: &Plan, tape: &Tape, prime: &[u64; 4], j: u64) -> Vec<u64> {
-        self.used.fill(false);
-        // Buckets are met at random: each is called into the cache some products before its own.
-        let mut waiting = VecDeque::with_capacity(AHEAD + 1);
-        for (m, digit) in Digits::new(plan, prime, j).filter(|(_, digit)| *digit != 0) {
-            FastRing::prefetch(self.bucket(digit as usize));
-            FastRing::prefetch(tape.value(m));
-            waiting.push_back((m, digit));
-            if waiting.len() > AHEAD
-                && let Some((m, digit)) = waiting.pop_front()
-            {
-                self.put(digit as usize, tape.value(m));
-            }
-        }
-        for (m, digit) in waiting {
-            self.put(digit as usize, tape.value(m));
-        }
-        self.collect()
-    }
-
-    fn bucket(&self, digit: usize) -> &[u64] {
-        let len = self.ring.len();
-        &self.values[digit * len..(digit + 1) * len]
-    }
-
-    fn put(&mut self, digit: usize, value: &[u64]) {
-        let len = self.ring.len();
-        let bucket = &mut self.values[digit * len..(digit + 1) * len];
-        if self.used[digit] {
-            self.ring.mul_assign(bucket, value);
-        } else {
-            bucket.copy_from_slice(value);
-            self.used[digit] = true;
-        }
-    }
-
-    /// Π bucket[b]^b: from the top, `run` is the product of the buckets so far.
-    fn collect(&mut self) -> Vec<u64> {
-        let len = self.ring.len();
-        let mut run: Option<Vec<u64>> = None;
-        let mut out = self.ring.one();
-        for digit in (1..self.used.len()).rev() {
-            if self.used[digit] {
-                let bucket = &self.values[digit * len..(digit + 1) * len];
-                match &mut run {
-                    Some(run) => self.ring.mul_assign(run, bucket),
-                    None => run = Some(bucket.to_vec()),
-                }
-            }
-            if let Some(run) = &run {
-                self.ring.mul_assign(&mut out, run);
-            }
-        }
-        out
-    }
-}
-
-/// The blocks b_(mγ + j) of ⌊2^T/ℓ⌋ for one j, from the highest m down, as (m, b).
-///
-/// Block i is ⌊2^κ·r/ℓ⌋ with r = 2^(T − κ(i + 1)) mod ℓ, and r for m − 1 is r·2^(κγ) mod ℓ.
-struct Digits {
-    field: Field256,
-    /// 2^(κγ) in Montgomery form, so that the product with a plain r is plain.
-    step: [u64; 4],
-    remainder: [u64; 4],
-    bits: u32,
-    /// The m of the next block, plus one.
-    left: u64,
-}
-
-impl Digits {
-    fn new(plan: &Plan, prime: &[u64; 4], j: u64) -> Self {
-        let field = Field256::new(*prime);
-        let step = field.pow(&field.two(), &[plan.interval()]);
-        let blocks = plan.iterations / u64::from(plan.bits);
-        let left = blocks.saturating_sub(j).div_ceil(plan.stride);
-        let mut digits = Self { field, step, remainder: [0; 4], bits: plan.bits, left };
-        if left > 0 {
-            let block = (left - 1) * plan.stride + j;
-            let exponent = plan.iterations - u64::from(plan.bits) * (block + 1);
-            digits.remainder = power_of_two_mod(exponent, prime);
-        }
-        digits
-    }
-}
-
-impl Iterator for Digits {
-    type Item = (usize, u64);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        let digit = self.field.quotient(&self.remainder, self.bits);
-        self.remainder = self.field.mul(&self.remainder, &self.step);
-        Some((self.left as usize, digit))
-    }
+    power(plan, tape, &statement.modulus, &prime)
 }
 
 /// Checks y = ±π^ℓ·x^(2^T mod ℓ).
@@ -311,47 +119,23 @@ fn power_of_two_mod(iterations: u64, prime: &[u64; 4]) -> [u64; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_make_the_quotient() {
-        let prime = [3, 5, 7, 1 << 63 | 9];
-        for (bits, stride, iterations) in [(1, 1, 300), (3, 2, 511), (7, 3, 512), (12, 5, 1029)] {
-            let plan = Plan { bits, stride, iterations, threads: 1 };
-            let mut sum = vec![0; 40];
-            for j in 0..stride {
-                for (m, digit) in Digits::new(&plan, &prime, j) {
-                    let at = u64::from(bits) * (m as u64 * stride + j);
-                    let mut term = vec![0; 40];
-                    term[(at / 64) as usize] = digit;
-                    if !at.is_multiple_of(64) {
-                        nat::shl(&mut term, (at % 64) as u32);
-                    }
-                    nat::add(&mut sum, &term);
-                }
-            }
-            // sum·ℓ + (2^T mod ℓ) = 2^T
-            let mut product = nat::mul(&sum, &prime);
-            nat::add(&mut product, &power_of_two_mod(iterations, &prime));
-            let mut power = vec![0; 44];
-            power[(iterations / 64) as usize] = 1 << (iterations % 64);
-            assert_eq!(product, power, "{bits} {stride} {iterations}");
-        }
-    }
+    use crate::Modulus;
 
     #[test]
     fn plans_keep_to_their_memory() {
         let modulus = Modulus::rsa2048();
+        let element = 8 * modulus.fast().len() as u64;
         for t in [0, 1, 100, 1 << 12, 1 << 20, 1 << 26, 1 << 34, 1 << 63] {
             for memory in [0, 1 << 16, 1 << 20, 1 << 26] {
                 let plan = Plan::new(&modulus, t, memory, 2);
-                let values = t.div_ceil(plan.interval()).max(1) * 256;
-                assert!(
-                    values + ((256 << plan.bits) * plan.threads as u64) <= memory.max(1024),
-                    "{t}"
-                );
+                let values = t.div_ceil(plan.interval()).max(1) * element;
+                assert!(values + (element << plan.bits) <= memory.max(4 * element), "{t}");
             }
         }
-        assert!(Plan::new(&modulus, 1 << 30, 1 << 26, 1).cost() < (1 << 30) / 10);
+        for t in [20, 24, 30, 36] {
+            let cost = Plan::new(&modulus, 1 << t, 1 << 26, 1).multiplications();
+            assert!(cost < (1 << t) / 100 * 10, "2^{t}: {cost}");
+        }
     }
 
     /// An honest run, of which forgers may use every part.
@@ -390,7 +174,7 @@ mod tests {
             blank(|s| s.modulus = Modulus::lcs35()),
         ];
         for prime in primes {
-            refused(&statement, &answer(&plan, &tape, &statement.modulus, &prime));
+            refused(&statement, &power(&plan, &tape, &statement.modulus, &prime));
         }
     }
 
@@ -403,10 +187,10 @@ mod tests {
         while !crate::prime::has_small_factor(&smooth) {
             smooth[0] += 2;
         }
-        refused(&statement, &answer(&plan, &tape, &statement.modulus, &smooth));
+        refused(&statement, &power(&plan, &tape, &statement.modulus, &smooth));
         let mut shifted = Transcript::new(System::Wesolowski, &statement).challenge_prime();
         shifted[0] ^= 2;
-        refused(&statement, &answer(&plan, &tape, &statement.modulus, &shifted));
+        refused(&statement, &power(&plan, &tape, &statement.modulus, &shifted));
     }
 
     #[test]
@@ -434,7 +218,7 @@ mod tests {
         };
         let forged = Statement { modulus: modulus.clone(), x, iterations: 600, y: times_w(&y) };
         let prime = Transcript::new(System::Wesolowski, &forged).challenge_prime();
-        let proof = answer(&plan, &tape, &modulus, &prime);
+        let proof = power(&plan, &tape, &modulus, &prime);
         refused(&forged, &proof);
         // As w has order 2 and ℓ is odd, π·w is a proof of y·w: proofs are sound only where nobody
         // knows an element of low order, and to know one is to know a factor of N.

@@ -203,20 +203,22 @@ fn sec1_tai<C: Sec1, P>(
     alpha: &[u8],
     decode: impl Fn(&[u8; 33]) -> Option<P>,
 ) -> Result<P, Error> {
-    for counter in 0..=255u8 {
-        let mut hasher = Sha256::new();
-        hasher.update([C::TAI_SUITE_STRING, 1]);
-        hasher.update(key);
-        hasher.update(alpha);
-        hasher.update([counter]);
-        if C::DOMAIN_SEPARATED {
-            hasher.update([0]);
-        }
-        let mut candidate = [2; 33];
-        candidate[1..].copy_from_slice(&hasher.finalize());
-        if let Some(point) = decode(&candidate) {
-            return Ok(point);
-        }
+    (0..=255u8)
+        .find_map(|counter| decode(&sec1_candidate::<C>(key, alpha, counter)))
+        .ok_or(Error::HashToCurve)
+}
+
+/// The string of a counter that may encode a point.
+pub(crate) fn sec1_candidate<C: Sec1>(key: &[u8], alpha: &[u8], counter: u8) -> [u8; 33] {
+    let mut hasher = Sha256::new();
+    hasher.update([C::TAI_SUITE_STRING, 1]);
+    hasher.update(key);
+    hasher.update(alpha);
+    hasher.update([counter]);
+    if C::DOMAIN_SEPARATED {
+        hasher.update([0]);
     }
-    Err(Error::HashToCurve)
+    let mut candidate = [2; 33];
+    candidate[1..].copy_from_slice(&hasher.finalize());
+    candidate
 }

@@ -107,6 +107,15 @@ impl Output {
         Output { suite, bytes }
     }
 
+    /// Takes an output that somebody states, to compare a proof's with.
+    ///
+    /// # Errors
+    /// It is not as long as the suite says.
+    pub fn from_bytes(suite: Suite, bytes: &[u8]) -> Result<Output, Error> {
+        expect_len(Part::Output, bytes, suite.output_len())?;
+        Ok(Output::new(suite, bytes))
+    }
+
     /// The suite.
     #[must_use]
     pub fn suite(&self) -> Suite {

@@ -250,7 +250,7 @@ pub(crate) fn verify<C: Sec1>(
 }
 
 /// RFC 9381 §5.4.3
-fn challenge<C: Sec1>(
+pub(crate) fn challenge<C: Sec1>(
     map: Sec1Map,
     y: &[u8],
     h: &[u8],

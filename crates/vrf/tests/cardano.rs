@@ -92,28 +92,30 @@ fn signing_keys_are_read_strictly() {
     assert!(signing_key_from_cbor(Suite::P256Tai, &cbor).is_err());
 }
 
-/// 2^256 (1 - (1 - 1/20)^(1/root)) rounded down, by an integer root: nothing in common with the
+/// 2^256 (1 - (1 - 1/20)^(power/root)) rounded down, by an integer root: nothing in common with the
 /// ledger's logarithm and exponential.
-fn threshold(root: u32) -> BigUint {
+fn threshold(power: u32, root: u32) -> BigUint {
     let one = BigUint::from(1u8) << 256u32;
-    // (19/20)^(1/root)·2^256 = (19·2^(256·root)/20)^(1/root)
-    let power = (BigUint::from(19u8) << (256 * root)) / 20u8;
-    one - (power.nth_root(root) + 1u8)
+    // (19/20)^(power/root)·2^256 = ((19/20)^power·2^(256·root))^(1/root)
+    let shifted = BigUint::from(19u8).pow(power) << (256 * root);
+    one - ((shifted / BigUint::from(20u8).pow(power)).nth_root(root) + 1u8)
 }
 
 #[test]
 fn the_leader_check_is_exact_to_twenty_digits() {
-    for root in [1, 2, 3, 5, 7, 12, 100] {
-        let stake = Ratio::new(1, root.into()).unwrap();
+    for (power, root) in
+        [(1, 1), (1, 2), (1, 3), (2, 5), (6, 7), (1, 12), (1, 100), (37, 100), (3, 400)]
+    {
+        let stake = Ratio::new(power.into(), root.into()).unwrap();
         let check = LeaderCheck::new(stake, "0.05".parse().unwrap()).unwrap();
-        let exact = BigInt::from(threshold(root));
+        let exact = BigInt::from(threshold(power, root));
         let step = BigInt::from(1) << (256 - 70); // 2^-70 is below 10^-21
         for (offset, leads) in [(-1, true), (1, false), (-1000, true), (1000, false)] {
             let value: BigInt = &exact + &step * offset;
             let (_, bytes) = value.to_bytes_be();
             let mut padded = [0; 32];
             padded[32 - bytes.len()..].copy_from_slice(&bytes);
-            assert_eq!(check.is_leader(&padded), leads, "1/{root} {offset}");
+            assert_eq!(check.is_leader(&padded), leads, "{power}/{root} {offset}");
         }
     }
 }
@@ -128,5 +130,23 @@ fn schedules_are_slot_by_slot() {
     for slot in 100..300 {
         let output = key.prove(&slot_input(slot, &nonce)).unwrap().to_hash();
         assert_eq!(led.contains(&slot), check.is_leader(&leader_value(&output)));
+    }
+}
+
+/// A schedule against the exact threshold, slot by slot.
+#[test]
+fn schedules_are_those_of_exact_arithmetic() {
+    let key = SecretKey::from_bytes(Suite::Draft03Cardano, &[3; 32]).unwrap();
+    for (power, root, first) in [(1, 1, 0), (2, 7, 70_070_400), (17, 40, u64::MAX - 300)] {
+        let stake = Ratio::new(power.into(), root.into()).unwrap();
+        let check = LeaderCheck::new(stake, "1/20".parse().unwrap()).unwrap();
+        let exact = threshold(power, root);
+        let leads = |slot: &u64| {
+            let output = key.output(&slot_input(*slot, &[7; 32])).unwrap();
+            BigUint::from_bytes_be(&leader_value(&output)) <= exact
+        };
+        let expected: Vec<u64> = (first..first + 300).filter(leads).collect();
+        assert!(!expected.is_empty());
+        assert_eq!(leader_slots(&key, &[7; 32], &check, first..first + 300).unwrap(), expected);
     }
 }

@@ -12,11 +12,11 @@ use crate::Error;
 use crate::address::TreePlace;
 use crate::hash::prf;
 use crate::keys::SecretKey;
-use crate::state::replace;
+use crate::state::replace_with;
 use crate::tree::{Shape, Tree};
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -124,20 +124,23 @@ pub(crate) fn open(key: &SecretKey, place: TreePlace, base: &Path) -> Result<Tre
     Tree::from_file(place, shape, NodeFile { file, tagger, held: Vec::new() })
 }
 
-/// Stores a tree that is in memory.
+/// Stores a tree that is in memory, a block at a time.
 pub(crate) fn save(key: &SecretKey, tree: &Tree, base: &Path) -> Result<(), Error> {
     let Some(nodes) = tree.in_memory() else { return Ok(()) };
     let tagger = Tagger::new(key, tree.place);
-    let mut bytes = MAGIC.to_vec();
-    bytes.reserve_exact(nodes.len().div_ceil(BLOCK) * (BLOCK + TAG));
-    for (block, nodes) in (0..).zip(nodes.chunks(BLOCK)) {
-        let start = bytes.len();
-        bytes.extend_from_slice(nodes);
-        bytes.resize(start + BLOCK, 0);
-        let tag = tagger.tag(block, &bytes[start..]);
-        bytes.extend_from_slice(&tag);
-    }
-    replace(&path(base, tree.place), &bytes).map_err(|error| Error::Cache(error.to_string()))
+    let written = replace_with(&path(base, tree.place), |file| {
+        let mut file = BufWriter::with_capacity(1 << 18, file);
+        file.write_all(MAGIC)?;
+        let mut last = [0; BLOCK];
+        for (block, nodes) in (0..).zip(nodes.chunks(BLOCK)) {
+            last[..nodes.len()].copy_from_slice(nodes);
+            last[nodes.len()..].fill(0);
+            file.write_all(&last)?;
+            file.write_all(&tagger.tag(block, &last))?;
+        }
+        file.flush()
+    });
+    written.map_err(|error| Error::Cache(error.to_string()))
 }
 
 const MAGIC: &[u8; 23] = b"tetralith xmss nodes 1\n";

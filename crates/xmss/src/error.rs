@@ -46,12 +46,19 @@ pub enum Error {
     /// The signature is not valid for this message and key.
     #[error("the signature does not verify")]
     Verification,
+    /// A signature that was made does not verify: memory or a processor failed, or was attacked. It was
+    /// not released, and its index is spent.
+    #[error("the signature that was made does not verify; it is withheld, and its index is spent")]
+    Fault,
     /// The work was cancelled by its caller.
     #[error("cancelled")]
     Cancelled,
     /// The node cache cannot be read or written; it can be made again.
     #[error("node cache: {0}")]
     Cache(String),
+    /// The file of an interrupted computation cannot be used.
+    #[error("partial key: {0}")]
+    Partial(String),
     /// The state store refused.
     #[error(transparent)]
     State(#[from] crate::state::StateError),

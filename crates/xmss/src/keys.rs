@@ -6,7 +6,8 @@
 use crate::Error;
 use crate::address::TreePlace;
 use crate::params::{HashFunction, Params, Scheme};
-use crate::tree::{Progress, Tree};
+use crate::seeds::Seeds;
+use crate::tree::{Kept, Progress, Tree};
 use core::fmt;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
@@ -119,9 +120,7 @@ impl SecretKey {
         rng: &mut impl CryptoRng,
         progress: &Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut seeds = Zeroizing::new(vec![0; 3 * params.n()]);
-        rng.fill_bytes(&mut seeds);
-        Self::from_seeds(params, Derivation::PrfKeygen, &seeds, progress)
+        Seeds::generate(params, rng).build(progress)
     }
 
     /// Computes the key of `SK_SEED ‖ SK_PRF ‖ SEED`.
@@ -138,13 +137,28 @@ impl SecretKey {
         seeds: &[u8],
         progress: &Progress<'_>,
     ) -> Result<Self, Error> {
-        length("set of seeds", 3 * params.n(), seeds.len())?;
-        let seeds = Zeroizing::new(seeds.to_vec());
-        let mut key = Self { params, derivation, seeds, root: Vec::new(), tree: None };
-        let tree = Tree::build(&key, key.top(), progress)?;
-        key.root = tree.root().to_vec();
-        key.tree = Some(tree);
-        Ok(key)
+        Seeds::from_bytes(params, derivation, seeds)?.build(progress)
+    }
+
+    /// A key whose root is still to be computed.
+    pub(crate) fn without_root(
+        params: Params,
+        derivation: Derivation,
+        seeds: Zeroizing<Vec<u8>>,
+    ) -> Self {
+        Self { params, derivation, seeds, root: Vec::new(), tree: None }
+    }
+
+    /// Computes the root, and keeps the tree for a signer.
+    pub(crate) fn compute_root(
+        &mut self,
+        kept: &dyn Kept,
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        let tree = Tree::build(self, self.top(), kept, progress)?;
+        self.root = tree.root().to_vec();
+        self.tree = Some(tree);
+        Ok(())
     }
 
     /// Decodes a secret key; see `docs/xmss.md`.
@@ -228,11 +242,11 @@ impl SecretKey {
     /// # Errors
     /// [`Error::Malformed`] where they differ, [`Error::Cancelled`] where `progress` said so.
     pub fn check(&self, progress: &Progress<'_>) -> Result<(), Error> {
-        let tree = Tree::build(self, self.top(), progress)?;
+        let tree = Tree::build(self, self.top(), &(), progress)?;
         if tree.root() == self.root {
             return Ok(());
         }
-        Err(Error::Malformed { what: "secret key", why: "the root is not that of the seeds" })
+        Err(WRONG_ROOT)
     }
 
     pub(crate) fn top(&self) -> TreePlace {
@@ -241,6 +255,35 @@ impl SecretKey {
 
     pub(crate) fn take_tree(&mut self) -> Option<Tree> {
         self.tree.take()
+    }
+
+    /// The top tree, where it was made ready.
+    #[cfg(feature = "json")]
+    pub(crate) fn tree(&mut self) -> Result<&mut Tree, Error> {
+        self.tree.as_mut().ok_or_else(|| Error::Cache("the tree was not made ready".into()))
+    }
+
+    /// Makes the top tree ready: takes it from the cache whose files begin with `base`, or computes it.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where `progress` said so, [`Error::Malformed`] where the root is not that
+    /// of the seeds.
+    #[cfg(feature = "file")]
+    pub fn prepare(
+        &mut self,
+        base: Option<&std::path::Path>,
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        let cached = base.and_then(|base| crate::cache::open(self, self.top(), base).ok());
+        let tree = match cached.filter(|tree| tree.root() == self.root) {
+            Some(tree) => tree,
+            None => Tree::build(self, self.top(), &(), progress)?,
+        };
+        if tree.root() != self.root {
+            return Err(WRONG_ROOT);
+        }
+        self.tree = Some(tree);
+        Ok(())
     }
 
     /// Stores the nodes of the top tree, where this key was computed just now, for a signer's
@@ -303,6 +346,8 @@ fn hash_from(code: u8) -> Result<HashFunction, Error> {
     }
 }
 
+pub(crate) const WRONG_ROOT: Error =
+    Error::Malformed { what: "secret key", why: "the root is not that of the seeds" };
 const VERSION: u8 = 1;
 /// version ‖ scheme ‖ derivation ‖ QRL hash ‖ QRL height ‖ OID
 const HEADER: usize = 9;

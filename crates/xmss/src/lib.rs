@@ -31,6 +31,9 @@
 //! restored state can do is in `docs/xmss-state.md`.
 
 mod address;
+#[cfg(feature = "json")]
+pub mod aidos;
+mod base64;
 #[cfg(feature = "file")]
 mod cache;
 mod error;
@@ -38,8 +41,11 @@ mod hash;
 mod keys;
 mod lanes;
 mod params;
+#[cfg(feature = "file")]
+mod partial;
 pub mod pkix;
 pub mod qrl;
+mod seeds;
 mod sign;
 #[cfg(test)]
 mod spec;
@@ -52,6 +58,9 @@ pub use error::Error;
 pub use keys::{Derivation, PublicKey, SecretKey};
 pub use lanes::kernel_name;
 pub use params::{HashFunction, Params, Scheme};
+#[cfg(feature = "file")]
+pub use partial::{MAX_NOTE, Partial};
+pub use seeds::Seeds;
 pub use sign::Signer;
 pub use tree::Progress;
 pub use verify::{Item, Signature, verify_many};

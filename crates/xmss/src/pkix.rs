@@ -7,7 +7,7 @@
 //! Certificates from before RFC 9802 carry an older identifier, under which the key is wrapped in an
 //! OCTET STRING; they are read, and never written.
 
-use crate::{Error, PublicKey, Scheme};
+use crate::{Error, PublicKey, Scheme, base64};
 
 /// Encodes a key as DER SubjectPublicKeyInfo.
 ///
@@ -54,8 +54,7 @@ pub fn from_der(der: &[u8]) -> Result<PublicKey, Error> {
 /// RFC 7468 §13.
 pub fn to_pem(key: &PublicKey) -> Result<String, Error> {
     let mut text = String::from("-----BEGIN PUBLIC KEY-----\n");
-    let base64 = base64(&to_der(key)?);
-    for line in base64.as_bytes().chunks(64) {
+    for line in base64::encode(&to_der(key)?).as_bytes().chunks(64) {
         text.extend(line.iter().map(|byte| char::from(*byte)));
         text.push('\n');
     }
@@ -234,43 +233,8 @@ fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
     let (body, _) = after
         .split_once(&format!("-----END {label}-----"))
         .ok_or(fail("the block does not end"))?;
-    let mut digits = Vec::new();
-    for byte in body.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        digits.push(byte);
-    }
-    let data = digits.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
-    if digits.len() % 4 != 0 || digits.len() - data > 2 {
-        return Err(fail("base64 of a wrong length"));
-    }
-    let mut out = Vec::new();
-    let (mut bits, mut count) = (0u32, 0);
-    for byte in &digits[..data] {
-        let value = ALPHABET.iter().position(|digit| digit == byte).ok_or(fail("not base64"))?;
-        bits = bits << 6 | value as u32;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            out.push((bits >> count) as u8);
-            bits &= (1 << count) - 1;
-        }
-    }
-    if bits != 0 {
-        return Err(fail("base64 with bits left over"));
-    }
-    Ok(out)
-}
-
-fn base64(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte));
-        let bits = bits << (8 * (3 - chunk.len()));
-        for i in 0..4 {
-            let digit = ALPHABET[bits >> (18 - 6 * i) & 63];
-            text.push(if i <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    text
+    let digits: Vec<u8> = body.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    base64::decode(&digits).map_err(fail)
 }
 
 const SEQUENCE: u8 = 0x30;
@@ -286,7 +250,6 @@ const XMSS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 6, 34];
 const XMSSMT: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 6, 35];
 /// 0.4.0.127.0.15.1.1.13.0, of certificates before RFC 9802.
 const OLDER: &[u8] = &[4, 0, 0x7f, 0, 15, 1, 1, 13, 0];
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@
 
 use crate::address::TreePlace;
 use crate::hash::{Value, h_msg, prf};
-use crate::keys::{PublicKey, SecretKey};
+use crate::keys::{PublicKey, SecretKey, WRONG_ROOT};
 use crate::lanes::Engine;
 use crate::params::Params;
 use crate::state::{Holder, Lease, OneTimeIndex, Reservations, StateStore, Status};
@@ -41,6 +41,8 @@ pub struct Signer<S> {
     layers: Vec<Option<Layer>>,
     engine: Engine,
     batch: u64,
+    check: bool,
+    fencing: u64,
     ahead: VecDeque<Ahead>,
     /// Tables that were used and wait to be wiped.
     spent: Vec<Ahead>,
@@ -72,6 +74,8 @@ impl<S: StateStore> Signer<S> {
             state,
             layers,
             batch: 1,
+            check: true,
+            fencing: 0,
             ahead: VecDeque::new(),
             spent: Vec::new(),
             #[cfg(feature = "file")]
@@ -102,6 +106,21 @@ impl<S: StateStore> Signer<S> {
         self.batch = batch.max(1);
     }
 
+    /// Sets whether a signature is verified before it is released: yes unless set.
+    ///
+    /// # Security
+    /// It finds faults of memory and processor that make an invalid signature, which could tell of the
+    /// secret. A fault in a node of a tree, which the path then agrees with, it cannot find.
+    pub fn set_check(&mut self, check: bool) {
+        self.check = check;
+    }
+
+    /// The fencing number of the lease that the last signature's index is from; 0 before the first.
+    #[must_use]
+    pub fn fencing(&self) -> u64 {
+        self.fencing
+    }
+
     /// Leases indices now, so that the next signatures need no commit.
     ///
     /// # Errors
@@ -115,7 +134,8 @@ impl<S: StateStore> Signer<S> {
     /// `now`: seconds since 1970, for the record.
     ///
     /// # Errors
-    /// [`Error::State`]; then no index was used that could be used again.
+    /// [`Error::State`]; then no index was used that could be used again. [`Error::Fault`], where the
+    /// signature is wrong; see [`set_check`](Self::set_check).
     ///
     /// # Security
     /// The commit is durable before a secret of the index is touched. Constant time but for the
@@ -123,10 +143,21 @@ impl<S: StateStore> Signer<S> {
     /// RFC 8391 §4.1.9, Algorithm 12; §4.2.4, Algorithm 16.
     pub fn sign(&mut self, message: &[u8], now: u64) -> Result<Vec<u8>, Error> {
         let index = self.state.next(self.batch, now)?;
-        self.sign_index(index, message)
+        self.fencing = index.fencing();
+        let mut signature = self.sign_index(index, message)?;
+        // It leaves: what is known of it is no secret.
+        ct::public_bytes(&mut signature);
+        if self.check && self.key.public_key().verify(message, &signature).is_err() {
+            // Whatever was wrong, nothing of it is kept.
+            self.layers.iter_mut().for_each(|layer| *layer = None);
+            self.ahead.clear();
+            return Err(Error::Fault);
+        }
+        Ok(signature)
     }
 
-    /// Computes the trees that the next signature needs, which otherwise it computes itself.
+    /// Makes ready the trees that the next signature needs, which otherwise it does itself: computes
+    /// them, or finds them in the cache and reads its path there.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` said so.
@@ -135,8 +166,12 @@ impl<S: StateStore> Signer<S> {
         if index >= self.key.params().signatures() {
             return Ok(());
         }
+        let mut path = Vec::new();
         for layer in 0..self.key.params().layers() {
             self.tree(index, layer, progress)?;
+            // A damaged cache shows now, before an index is spent, and its progress is seen.
+            let (_, leaf) = place(self.key.params(), index, layer);
+            self.auth_path(index, layer, leaf, &mut path, progress)?;
         }
         Ok(())
     }
@@ -228,7 +263,7 @@ impl<S: StateStore> Signer<S> {
                 }
                 Some(root) => out.extend_from_slice(self.sign_root(layer, leaf, root)?),
             }
-            self.auth_path(index, layer, leaf, &mut out)?;
+            self.auth_path(index, layer, leaf, &mut out, &Progress::silent())?;
         }
         self.spent.extend(ahead);
         debug_assert_eq!(out.len(), p.signature_bytes());
@@ -280,12 +315,13 @@ impl<S: StateStore> Signer<S> {
         layer: u32,
         leaf: u32,
         out: &mut Vec<u8>,
+        progress: &Progress<'_>,
     ) -> Result<(), Error> {
         if self.layer(layer)?.tree.auth_path(leaf, out).is_ok() {
             return Ok(());
         }
         let (at, _) = place(self.key.params(), index, layer);
-        let tree = self.build(at, &Progress::silent())?;
+        let tree = self.build(at, progress)?;
         self.layer(layer)?.tree = tree;
         self.layer(layer)?.tree.auth_path(leaf, out)
     }
@@ -302,12 +338,9 @@ impl<S: StateStore> Signer<S> {
     }
 
     fn build(&self, at: TreePlace, progress: &Progress<'_>) -> Result<Tree, Error> {
-        let tree = Tree::build(&self.key, at, progress)?;
+        let tree = Tree::build(&self.key, at, &(), progress)?;
         if at == self.key.top() && tree.root() != self.key.root() {
-            return Err(Error::Malformed {
-                what: "secret key",
-                why: "the root is not that of the seeds",
-            });
+            return Err(WRONG_ROOT);
         }
         #[cfg(feature = "file")]
         if let Some(base) = &self.cache {

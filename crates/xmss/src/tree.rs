@@ -43,6 +43,41 @@ impl core::fmt::Debug for Progress<'_> {
     }
 }
 
+/// Leaves that outlive the process that computes them, in parts of [`PART`].
+pub(crate) trait Kept: Sync {
+    /// Fills in the leaves of a part; `false` where it must be computed.
+    fn load(&self, part: usize, leaves: &mut [u8]) -> bool;
+
+    /// Keeps the leaves of a part.
+    fn save(&self, part: usize, leaves: &[u8]) -> Result<(), Error>;
+}
+
+/// Keeps nothing.
+impl Kept for () {
+    fn load(&self, _: usize, _: &mut [u8]) -> bool {
+        false
+    }
+
+    fn save(&self, _: usize, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Counts leaves over all threads.
+struct Counter<'a, 'b> {
+    done: AtomicU64,
+    leaves: u64,
+    progress: &'a Progress<'b>,
+}
+
+impl Counter<'_, '_> {
+    /// Reports `count` leaves more.
+    fn add(&self, count: u64) -> Result<(), Error> {
+        let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
+        if (self.progress.report)(done, self.leaves) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+}
+
 /// One tree of the hypertree with all its nodes, in memory or in a cache file.
 pub(crate) struct Tree {
     pub(crate) place: TreePlace,
@@ -86,10 +121,11 @@ impl Shape {
 }
 
 impl Tree {
-    /// Computes the tree with all leaves, on rayon's threads.
+    /// Computes the tree with all leaves, on rayon's threads; those that `kept` has are taken.
     pub(crate) fn build(
         key: &SecretKey,
         place: TreePlace,
+        kept: &dyn Kept,
         progress: &Progress<'_>,
     ) -> Result<Self, Error> {
         let p = key.params();
@@ -99,19 +135,18 @@ impl Tree {
         let shape = Shape::of(p);
         let mut nodes = vec![0; shape.bytes()];
         let leaves = 1u64 << shape.height;
-        let done = AtomicU64::new(0);
-        nodes[..shape.n << shape.height]
-            .par_chunks_mut(shape.n * GROUP)
+        let parts: Vec<_> = nodes[..shape.n << shape.height]
+            .chunks_mut(shape.n * PART)
             .enumerate()
-            .try_for_each_init(
-                || Engine::new(p),
-                |engine, (group, out)| {
-                    leaf_group(engine, key, place, (group * GROUP) as u32, out);
-                    let count = (out.len() / shape.n) as u64;
-                    let done = done.fetch_add(count, Ordering::Relaxed) + count;
-                    if (progress.report)(done, leaves) { Ok(()) } else { Err(Error::Cancelled) }
-                },
-            )?;
+            .filter_map(|(part, out)| (!kept.load(part, out)).then_some((part, out)))
+            .collect();
+        let missing: usize = parts.iter().map(|(_, out)| out.len() / shape.n).sum();
+        let counter = Counter { done: AtomicU64::new(leaves - missing as u64), leaves, progress };
+        counter.add(0)?;
+        parts.into_par_iter().with_max_len(1).try_for_each(|(part, out)| {
+            leaf_part(key, place, part, out, &counter)?;
+            kept.save(part, out)
+        })?;
         hash_levels(key, place, shape, &mut nodes);
         // The root is the public key, and every other node is in some signature's path.
         ct::public_bytes(&mut nodes);
@@ -151,6 +186,24 @@ impl Tree {
         &self.root
     }
 
+    /// Copies one node.
+    ///
+    /// # Errors
+    /// The cache file is damaged.
+    #[cfg(feature = "json")]
+    pub(crate) fn node(&mut self, level: u32, index: usize, out: &mut [u8]) -> Result<(), Error> {
+        self.copy(self.shape.n * self.shape.index(level, index), out)
+    }
+
+    fn copy(&mut self, at: usize, out: &mut [u8]) -> Result<(), Error> {
+        match &mut self.nodes {
+            Nodes::Memory(nodes) => out.copy_from_slice(&nodes[at..at + out.len()]),
+            #[cfg(feature = "file")]
+            Nodes::File(file) => file.read(at, out)?,
+        }
+        Ok(())
+    }
+
     /// Appends the authentication path of a leaf.
     ///
     /// # Errors
@@ -160,12 +213,7 @@ impl Tree {
         let Shape { height, n } = self.shape;
         let mut path = vec![0; height as usize * n];
         for (level, node) in (0..height).zip(path.chunks_mut(n)) {
-            let at = self.shape.sibling(level, leaf);
-            match &mut self.nodes {
-                Nodes::Memory(nodes) => node.copy_from_slice(&nodes[at..at + n]),
-                #[cfg(feature = "file")]
-                Nodes::File(file) => file.read(at, node)?,
-            }
+            self.copy(self.shape.sibling(level, leaf), node)?;
         }
         out.extend_from_slice(&path);
         Ok(())
@@ -193,6 +241,24 @@ fn hash_levels(key: &SecretKey, place: TreePlace, shape: Shape, nodes: &mut [u8]
             engine.hash_pairs(&prefixes, &pairs, nodes);
         }
     }
+}
+
+/// Computes the leaves of a part, a group at a time, so that no thread waits long for another.
+fn leaf_part(
+    key: &SecretKey,
+    place: TreePlace,
+    part: usize,
+    out: &mut [u8],
+    counter: &Counter<'_, '_>,
+) -> Result<(), Error> {
+    let n = key.params().n();
+    out.par_chunks_mut(n * GROUP).enumerate().with_max_len(1).try_for_each_init(
+        || Engine::new(key.params()),
+        |engine, (group, out)| {
+            leaf_group(engine, key, place, (part * PART + group * GROUP) as u32, out);
+            counter.add((out.len() / n) as u64)
+        },
+    )
 }
 
 /// Computes the leaves `first ‥` into `out`.
@@ -240,6 +306,8 @@ impl ExactSizeIterator for WholeKeys {}
 /// Leaves computed together: enough to fill the widest lanes at every level of an L-tree but the
 /// last, few enough that their chains stay in the second-level cache.
 const GROUP: usize = 32;
+/// Leaves kept together while a key is computed.
+pub(crate) const PART: usize = 1024;
 /// The highest tree that is kept whole, 64 MB of nodes for n = 32; QRL's higher ones only verify.
 const MAX_HEIGHT: u32 = 20;
 /// Pairs of nodes listed at a time.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -27,8 +28,7 @@ fn holder() -> Holder {
 
 /// Takes an index; what it would sign is of no matter here.
 fn take<S: StateStore>(state: &mut Reservations<S>, batch: u64) -> Result<u64, StateError> {
-    let before = state.upcoming();
-    state.next(batch, 0).map(|_| before)
+    state.next(batch, 0).map(|index| index.value())
 }
 
 /// A store in memory that fails at a chosen commit, before or after it took place.
@@ -90,6 +90,180 @@ fn no_index_twice_when_any_commit_fails() {
     }
 }
 
+/// A store in memory that signers share, with commits that fail before or after they took place.
+struct Shared<'a> {
+    inner: &'a RefCell<Volatile>,
+    /// 0 for a commit that goes well, 1 and 2 for one that fails before and after.
+    fault: &'a Cell<u8>,
+}
+
+impl StateStore for Shared<'_> {
+    fn load(&mut self) -> Result<Option<Record>, StateError> {
+        self.inner.borrow_mut().load()
+    }
+
+    fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
+        let fault = self.fault.take();
+        if fault == 1 {
+            return Err(StateError::Io("injected before".into()));
+        }
+        self.inner.borrow_mut().commit(expected, record)?;
+        if fault == 2 {
+            return Err(StateError::Io("injected after".into()));
+        }
+        Ok(())
+    }
+
+    fn shared(&self) -> bool {
+        true
+    }
+}
+
+/// Three signers of one key do what they please, fail, crash and come again, in a random order.
+#[test]
+fn no_index_twice_when_signers_share_a_store() {
+    let key = public("XMSS-SHA2_20_256");
+    for seed in 1..=200u64 {
+        let mut random = seed.wrapping_mul(0x9e3779b97f4a7c15);
+        let mut draw = |below: u64| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random % below
+        };
+        let (inner, fault) = (RefCell::new(Volatile::new()), Cell::new(0));
+        let open = |name: usize| {
+            let store = Shared { inner: &inner, fault: &fault };
+            let holder = Holder { pid: name as u32, host: "shared".into() };
+            Reservations::open(store, &key, holder).unwrap()
+        };
+        create(&mut Shared { inner: &inner, fault: &fault }, &key, 0, [0; 16], 0).unwrap();
+        let mut signers: Vec<_> = (0..3).map(open).collect();
+        let (mut given, mut fence) = (BTreeSet::new(), 0);
+        let mut last = [0; 3];
+        for _ in 0..300 {
+            let who = draw(3) as usize;
+            fault.set([0, 0, 0, 1, 2][draw(5) as usize]);
+            let batch = 1 + draw(5);
+            match draw(8) {
+                0 => signers[who] = open(who),
+                1 => {
+                    if let Ok(lease) = signers[who].reserve_for(batch, 0) {
+                        assert!(lease.fencing > fence, "seed {seed}");
+                        fence = lease.fencing;
+                        assert!(lease.range.into_iter().all(|index| given.insert(index)));
+                    }
+                }
+                2 => {
+                    let signer = std::mem::replace(&mut signers[who], open(who));
+                    let _ = signer.close(0);
+                }
+                _ => {
+                    if let Ok(index) = signers[who].next(batch, 0) {
+                        assert!(given.insert(index.value()), "seed {seed}: {index:?} twice");
+                        assert!(index.fencing() >= last[who], "seed {seed}: {index:?}");
+                        last[who] = index.fencing();
+                    }
+                }
+            }
+            let record = inner.borrow_mut().load().unwrap().unwrap();
+            assert_eq!(Record::from_bytes(&record.to_bytes()), Ok(record.clone()));
+            assert!(given.last().is_none_or(|last| *last < record.next));
+        }
+    }
+}
+
+/// What the tests above are for: a store that acknowledges and forgets is found out.
+#[test]
+fn a_store_that_forgets_gives_an_index_twice() {
+    struct Forgetful<'a>(&'a mut Volatile, Option<Record>);
+    impl StateStore for Forgetful<'_> {
+        fn load(&mut self) -> Result<Option<Record>, StateError> {
+            self.0.load()
+        }
+        fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
+            // Every other record is kept for the next commit, as a write cache would.
+            match self.1.take() {
+                Some(first) => {
+                    self.0.commit(expected.map(|epoch| epoch - 1), &first)?;
+                    self.0.commit(expected, record)
+                }
+                None => {
+                    self.1 = Some(record.clone());
+                    Ok(())
+                }
+            }
+        }
+    }
+    let key = public("XMSS-SHA2_10_256");
+    let mut store = Volatile::new();
+    create(&mut store, &key, 0, [0; 16], 0).unwrap();
+    let mut given = Vec::new();
+    for _ in 0..2 {
+        let mut state = Reservations::open(Forgetful(&mut store, None), &key, holder()).unwrap();
+        given.extend((0..3).map(|_| take(&mut state, 1).unwrap()));
+    }
+    assert_eq!(given, [0, 1, 2, 2, 3, 4]);
+}
+
+/// Two histories with the same epochs: a store was put back, and another signer went on from there.
+#[test]
+fn a_signer_at_work_notices_another_history() {
+    let key = public("XMSS-SHA2_10_256");
+    let (inner, fault) = (RefCell::new(Volatile::new()), Cell::new(0));
+    let shared = || Shared { inner: &inner, fault: &fault };
+    create(&mut shared(), &key, 0, [0; 16], 0).unwrap();
+    let backup = inner.borrow_mut().load().unwrap().unwrap();
+    let mut first = Reservations::open(shared(), &key, Holder::new("first")).unwrap();
+    assert_eq!(take(&mut first, 5), Ok(0));
+    let mut again = Volatile::new();
+    again.commit(None, &backup).unwrap();
+    inner.replace(again);
+    let mut second = Reservations::open(shared(), &key, Holder::new("second")).unwrap();
+    assert_eq!(take(&mut second, 5), Ok(0));
+    fault.set(1);
+    assert!(matches!(first.reserve(1, 0), Err(StateError::Io(_))));
+    assert_eq!(first.reserve(1, 0), Err(StateError::Copied));
+}
+
+#[test]
+fn a_shared_record_stays_small() {
+    let key = public("XMSS-SHA2_20_256");
+    let (inner, fault) = (RefCell::new(Volatile::new()), Cell::new(0));
+    create(&mut Shared { inner: &inner, fault: &fault }, &key, 0, [0; 16], 0).unwrap();
+    for round in 0..100 {
+        // Each crashes with its lease open.
+        let store = Shared { inner: &inner, fault: &fault };
+        let mut state = Reservations::open(store, &key, holder()).unwrap();
+        assert_eq!(take(&mut state, 3), Ok(3 * round));
+    }
+    let record = inner.borrow_mut().load().unwrap().unwrap();
+    assert_eq!((record.leases.len(), record.lost, record.next), (64, 36 * 3, 300));
+}
+
+#[test]
+fn a_range_restored_elsewhere_ends() {
+    let key = public("QRL-SHA2_4_256");
+    let mut store = Volatile::new();
+    let not_enough = StateError::NotEnough { asked: 17, left: 16 };
+    assert_eq!(restore(&mut store, &key, 5, Some(17), [0; 16], 0), Err(not_enough));
+    let ended = |until| Err(StateError::Ended { until });
+    assert_eq!(restore(&mut store, &key, 5, Some(4), [0; 16], 0), ended(4));
+    restore(&mut store, &key, 5, Some(8), [0; 16], 0).unwrap();
+    // Restored again without an end, it keeps the one that it had.
+    restore(&mut store, &key, 6, None, [0; 16], 0).unwrap();
+    assert_eq!(restore(&mut store, &key, 9, None, [0; 16], 0), ended(8));
+    let mut state = Reservations::open(store, &key, holder()).unwrap();
+    assert_eq!(state.status().left, 2);
+    assert_eq!(take(&mut state, 4), Ok(6));
+    assert_eq!(state.reserve_for(1, 0), Err(StateError::Ended { until: 8 }));
+    assert_eq!(take(&mut state, 4), Ok(7));
+    for _ in 0..2 {
+        assert_eq!(take(&mut state, 4).map(drop), ended(8).map(drop));
+        assert_eq!(state.resume_at(9, 0), ended(8));
+    }
+}
+
 #[test]
 fn a_crash_loses_what_was_leased_and_says_so() {
     let key = public("XMSS-SHA2_10_256");
@@ -114,13 +288,13 @@ fn a_crash_loses_what_was_leased_and_says_so() {
         holder(),
     )
     .unwrap();
-    assert_eq!(state.status().holder, Some(holder()));
+    assert_eq!(state.status().leases[0].holder, holder());
     assert_eq!(take(&mut state, 4), Ok(50));
     assert_eq!(take(&mut state, 4), Ok(51));
     let status = state.close(102).unwrap();
     // Of the first lease nobody knows how many were used; of the second, two of four.
     assert_eq!((status.used, status.lost, status.leased, status.left), (2, 52, 0, 970));
-    assert_eq!((status.created, status.updated, status.holder), (100, 102, None));
+    assert_eq!((status.created, status.updated, status.leases), (100, 102, vec![]));
 }
 
 #[test]
@@ -238,15 +412,32 @@ fn disk_store_keeps_its_promises<D: Disk>() {
     state.close(0).unwrap();
     std::fs::write(&path, old).unwrap();
     let rolled = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder());
-    assert_eq!(rolled.unwrap_err(), StateError::RolledBack { found: 4, seen: 6 });
+    assert_eq!(rolled.unwrap_err(), StateError::RolledBack { what: "epoch", found: 4, seen: 6 });
     let mut store = D::at(&path, &holder()).unwrap();
-    let backward = StateError::Backward { asked: 19, next: 20 };
-    assert_eq!(restore(&mut store, &key, 19, [8; 16], 0), Err(backward));
-    restore(&mut store, &key, 30, [8; 16], 0).unwrap();
+    // Not even the state of the backup: this place knows of more.
+    let backward = StateError::Backward { asked: 29, next: 30 };
+    assert_eq!(restore(&mut store, &key, 29, None, [8; 16], 0), Err(backward));
+    restore(&mut store, &key, 30, None, [8; 16], 0).unwrap();
     drop(store);
     let mut state = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder()).unwrap();
     assert_eq!(take(&mut state, 10), Ok(30));
     state.close(0).unwrap();
+    // So is one whose epochs another copy of it has raised since, with fewer indices.
+    let mut raised = D::look(&path).unwrap();
+    raised.epoch += 100;
+    raised.skipped -= 5;
+    raised.next -= 5;
+    let mut store = D::at(&path, &holder()).unwrap();
+    let epoch = store.load().unwrap().unwrap().epoch;
+    let lock = folder.path().join("state.lock");
+    let noted = std::fs::read(&lock).unwrap();
+    store.commit(Some(epoch), &raised).unwrap();
+    drop(store);
+    std::fs::write(&lock, noted).unwrap();
+    let rolled = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder());
+    let went_back =
+        StateError::RolledBack { what: "index", found: raised.next, seen: raised.next + 5 };
+    assert_eq!(rolled.unwrap_err(), went_back);
     // A copy of the whole folder is found out.
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(folder.path()).unwrap() {
@@ -256,7 +447,7 @@ fn disk_store_keeps_its_promises<D: Disk>() {
     let store = D::at(&copy.path().join("state"), &holder()).unwrap();
     assert_eq!(Reservations::open(store, &key, holder()).unwrap_err(), StateError::Copied);
     let mut store = D::at(&copy.path().join("state"), &holder()).unwrap();
-    restore(&mut store, &key, 40, [9; 16], 0).unwrap();
+    restore(&mut store, &key, 40, None, [9; 16], 0).unwrap();
     let mut state = Reservations::open(store, &key, holder()).unwrap();
     assert_eq!(take(&mut state, 1), Ok(40));
     drop(state);
@@ -277,6 +468,62 @@ fn file_store_keeps_its_promises() {
 #[test]
 fn sqlite_store_keeps_its_promises() {
     disk_store_keeps_its_promises::<SqliteStore>();
+}
+
+/// What a kill may leave of a commit, at every byte that was written and at every step between.
+#[test]
+fn file_store_is_whole_at_every_write() {
+    let key = public("XMSS-SHA2_10_256");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = FileStore::open(&path, &holder()).unwrap();
+    create(&mut store, &key, 0, [7; 16], 0).unwrap();
+    let old = store.load().unwrap().unwrap();
+    let mut state = Reservations::open(store, &key, holder()).unwrap();
+    state.reserve(5, 0).unwrap();
+    drop(state);
+    let new = FileStore::peek(&path).unwrap();
+    let bytes = new.to_bytes();
+    for count in 0..=bytes.len() {
+        // The file aside is partly or wholly written, and not renamed yet.
+        std::fs::write(&path, old.to_bytes()).unwrap();
+        std::fs::write(folder.path().join("state.new"), &bytes[..count]).unwrap();
+        let mut store = FileStore::open(&path, &holder()).unwrap();
+        assert_eq!(store.load().unwrap(), Some(old.clone()), "{count} bytes");
+        // Whatever lies there, the commit that is made again is whole.
+        store.commit(Some(old.epoch), &new).unwrap();
+        assert_eq!(FileStore::peek(&path), Ok(new.clone()), "{count} bytes");
+    }
+}
+
+/// As above for SQLite: the log of writes is cut at every hundred bytes.
+#[test]
+fn sqlite_store_is_whole_at_every_write() {
+    let key = public("XMSS-SHA2_10_256");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = SqliteStore::open(&path, &holder()).unwrap();
+    create(&mut store, &key, 0, [7; 16], 0).unwrap();
+    let before = std::fs::metadata(folder.path().join("state-wal")).unwrap().len() as usize;
+    let old = store.load().unwrap().unwrap();
+    let mut state = Reservations::open(store, &key, holder()).unwrap();
+    state.reserve(5, 0).unwrap();
+    // As the files are while the connection is open: a kill leaves them so.
+    let (database, wal) =
+        (std::fs::read(&path).unwrap(), std::fs::read(folder.path().join("state-wal")).unwrap());
+    let new = SqliteStore::peek(&path).unwrap();
+    assert!(new.epoch == old.epoch + 1 && wal.len() > before);
+    let mut found = BTreeSet::new();
+    for end in (before..wal.len()).step_by(100).chain([wal.len()]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        std::fs::write(&path, &database).unwrap();
+        std::fs::write(folder.path().join("state-wal"), &wal[..end]).unwrap();
+        let record = SqliteStore::peek(&path).unwrap();
+        assert!(record == old || record == new, "{end} bytes");
+        found.insert(record.epoch);
+    }
+    assert_eq!(found, BTreeSet::from([old.epoch, new.epoch]));
 }
 
 /// The child of `killed_in_a_loop`: takes indices and says so, until it is killed.
@@ -307,9 +554,9 @@ fn killed_in_a_loop<D: Disk>() {
     let key = public("XMSS-SHA2_20_256");
     create(&mut D::at(&path, &holder()).unwrap(), &key, 0, [7; 16], 0).unwrap();
     let slow = std::env::var_os("TETRALITH_SLOW").is_some();
-    let rounds: u64 = if slow { 400 } else { 60 };
+    let rounds: u64 = if slow { 2000 } else { 400 };
     if !slow {
-        println!("{rounds} kills; 400 with TETRALITH_SLOW=1");
+        println!("{rounds} kills; 2000 with TETRALITH_SLOW=1");
     }
     let mut used = BTreeSet::new();
     for round in 0..rounds {

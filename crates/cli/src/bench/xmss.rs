@@ -1,8 +1,9 @@
 //! `tetralith bench xmss`.
 //!
 //! Keys are of fixed seeds, messages of 32 bytes, and the state is kept in memory, so that what is
-//! measured is the processor's work; `xmss.sign` is with the tree in memory, `xmss.sign.online` is
-//! what is left of it when everything was prepared that the message does not decide.
+//! measured is the processor's work; `xmss.sign` is with the tree in memory, `xmss.sign.checked` with
+//! the signature verified before it is released, as the command does, and `xmss.sign.online` is what is
+//! left of signing when everything was prepared that the message does not decide.
 
 use super::{Case, Runner};
 use crate::failure::{Exit, Failure, Outcome};
@@ -33,8 +34,14 @@ pub(crate) fn run(runner: &mut Runner) -> Outcome {
     let failed = |error| Failure::new(Exit::Environment, "threads.start", error);
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(failed)?;
     for name in SETS {
-        let names =
-            ["xmss.keygen", "xmss.sign", "xmss.verify", "xmss.verify_many", "xmss.sign.online"];
+        let names = [
+            "xmss.keygen",
+            "xmss.sign",
+            "xmss.verify",
+            "xmss.verify_many",
+            "xmss.sign.online",
+            "xmss.sign.checked",
+        ];
         if !names.iter().any(|row| runner.wants(row, name)) {
             continue;
         }
@@ -48,7 +55,7 @@ pub(crate) fn run(runner: &mut Runner) -> Outcome {
             runner.try_measure(many(names[0]), 1, || key(params).map(drop))?;
         }
         let (public, signatures) =
-            one.install(|| sign(runner, params, case(names[1]), case(names[4])))?;
+            one.install(|| sign(runner, params, case(names[1]), [case(names[5]), case(names[4])]))?;
         one.install(|| verify(runner, &public, &signatures, case(names[2])))?;
         let items: Vec<_> = signatures
             .iter()
@@ -107,7 +114,7 @@ fn sign(
     runner: &mut Runner,
     params: Params,
     whole: Case,
-    online: Case,
+    [checked, online]: [Case; 2],
 ) -> Outcome<(PublicKey, Vec<Vec<u8>>)> {
     let mut signer = open(params)?;
     let public = signer.public_key();
@@ -116,14 +123,18 @@ fn sign(
         signatures.push(signer.sign(&MESSAGE, 0)?);
     }
     let bytes = Some(params.signature_bytes() as u64);
-    runner.try_measure(Case { bytes, ..whole }, 1, || {
-        if signer.status().left == 0 {
-            // A thousand calls exhaust a key of height 10 once; the median does not notice.
-            signer = open(params)?;
-        }
-        signer.sign(&MESSAGE, 0)?;
-        Ok(())
-    })?;
+    for (case, check) in [(whole, false), (checked, true)] {
+        signer.set_check(check);
+        runner.try_measure(Case { bytes, ..case }, 1, || {
+            if signer.status().left == 0 {
+                // A thousand calls exhaust a key of height 10 once; the median does not notice.
+                signer = open(params)?;
+                signer.set_check(check);
+            }
+            signer.sign(&MESSAGE, 0)?;
+            Ok(())
+        })?;
+    }
     if runner.wants(online.name, &online.params) {
         // More than the runner's calls; a key of height 10 has just as many.
         let mut signer = open(params)?;
@@ -142,6 +153,7 @@ fn open(params: Params) -> Outcome<Signer<Volatile>> {
     let mut store = Volatile::new();
     create(&mut store, &key.public_key(), 0, [0; 16], 0).map_err(tetralith_xmss::Error::from)?;
     let mut signer = Signer::open(key, store, Holder::new("bench"))?;
+    signer.set_check(false);
     signer.prepare(&Progress::silent())?;
     Ok(signer)
 }

@@ -130,6 +130,16 @@ impl Demo {
         self.ends(says, arguments, 0, summary)
     }
 
+    /// Runs a command that must succeed, and tells what `tell` makes of what it prints.
+    fn measures(
+        &mut self,
+        says: &str,
+        arguments: &[&str],
+        tell: impl Fn(&Value) -> String,
+    ) -> Outcome {
+        self.ends(says, arguments, 0, tell).map(drop)
+    }
+
     /// Runs a command that must fail with this exit code, and returns what it prints.
     fn fails(&mut self, says: &str, arguments: &[&str], exit: Exit) -> Outcome<Value> {
         self.ends(says, arguments, exit as i32, |value| {

@@ -30,7 +30,28 @@ const SPOILED: u64 = 500;
 pub(super) fn run(demo: &mut Demo) -> Outcome {
     headers(demo)?;
     examples(demo)?;
-    many(demo)
+    many(demo)?;
+    study(demo)
+}
+
+/// Measures what the published study measured.
+fn study(demo: &mut Demo) -> Outcome {
+    let arguments = ["vrf", "bench", "--rows", "200", "--csv", "Results.csv"];
+    demo.measures("Measure the columns of the published VRF study", &arguments, |value| {
+        let column = |column: &Value| {
+            let number = |name: &str| column[name].as_f64().unwrap_or_default();
+            format!(
+                "{} {:.1} µs ({:.2} of verif; published {:.0} µs, {:.2})",
+                text(column, "column"),
+                number("mean_s") * 1e6,
+                number("ratio"),
+                number("published_s") * 1e6,
+                number("published_ratio")
+            )
+        };
+        let columns = value["columns"].as_array().map(Vec::as_slice).unwrap_or_default();
+        columns.iter().map(column).collect::<Vec<_>>().join("; ")
+    })
 }
 
 /// Reads a vector file that is part of this program.

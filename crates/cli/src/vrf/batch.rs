@@ -1,23 +1,21 @@
 //! `tetralith vrf verify-batch`: rows in, verdicts out, in order, in bounded memory.
 //!
-//! Rows are read in blocks, at most so many rows and so many bytes, verified on all cores, and
-//! answered before the next block is read. A bad row is answered like any other.
+//! Rows are read in blocks, at most so many rows and so many bytes; while one is verified on all cores
+//! the next is read, and each is answered before another is begun. A bad row is answered like any other.
+
+mod answers;
+mod rows;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use answers::Answers;
 use rayon::prelude::*;
+use rows::{Item, Source};
 use serde::Deserialize;
 use serde_json::json;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tetralith_vrf::{Output, Row, Suite, verify_many};
 
-/// The most rows of a block.
-const BLOCK_ROWS: usize = 16_384;
-/// A block takes no further row once it has this many bytes.
-const BLOCK_BYTES: usize = 16 << 20;
-/// The longest line that is read; a longer one is a bad row.
-const MAX_LINE: usize = 4 << 20;
 /// How many rows one thread verifies at a time.
 const THREAD_ROWS: usize = 256;
 
@@ -27,15 +25,22 @@ pub(crate) struct Command {
     /// The suite of all keys and proofs
     #[arg(long, value_name = "NAME", value_parser = super::input::suite())]
     suite: Suite,
-    /// Lines of {"public_key": HEX, "alpha": HEX, "proof": HEX}; `-` is standard input
+    /// Lines of {"public_key": HEX, "alpha": HEX, "proof": HEX}, or a Parquet file with these columns;
+    /// `-` is standard input, lines only
     #[arg(value_name = "FILE")]
     rows: PathBuf,
+    /// Write the verdicts to this file, as Parquet where its name ends in .parquet
+    #[arg(short, long, default_value = "-", value_name = "FILE")]
+    output: PathBuf,
+    /// Replace the file where it exists
+    #[arg(long)]
+    force: bool,
     /// Stop naming failed rows on standard error after this many
     #[arg(long, default_value_t = 10, value_name = "N")]
     name_failures: u64,
 }
 
-/// A row as it is written.
+/// A row as a line has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -54,79 +59,65 @@ struct Decoded {
 /// What a row's answer says.
 type Verdict = Result<Output, String>;
 
-/// A line as it was read, or what is wrong with it before it is even parsed.
-type Raw = Result<Vec<u8>, String>;
-
 pub(super) fn run(context: Context, command: &Command) -> Outcome {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(context.threads).build();
     let pool = pool.map_err(|error| Failure::new(Exit::Environment, "io.threads", error))?;
-    let mut reader = open(&command.rows)?;
-    let mut answers = BufWriter::new(std::io::stdout().lock());
+    let mut source = Source::open(&command.rows)?;
+    let mut answers = Answers::open(&command.output, command.force)?;
     let mut tally = Tally { rows: 0, failed: 0 };
-    let progress = context.progress("verify-batch", 0, "rows");
-    loop {
-        let block = read_block(&mut reader)
-            .map_err(|error| super::stream_failed("reading rows", &error))?;
-        if block.is_empty() {
-            break;
+    let progress = context.progress("verify-batch", source.total(), "rows");
+    let mut block = source.next_block();
+    // What was read before a fault of the file is answered before the fault is told.
+    let end = loop {
+        let items = match block {
+            Ok(items) if items.is_empty() => break Ok(()),
+            Ok(items) => items,
+            Err(failure) => break Err(failure),
+        };
+        let (next, verdicts) =
+            join(&pool, || source.next_block(), || verify_block(command.suite, items));
+        for (row, verdict) in (tally.rows + 1..).zip(&verdicts) {
+            tally.count(context, command, row, verdict);
         }
-        let verdicts = pool.install(|| verify_block(command.suite, block));
-        for verdict in verdicts {
-            tally.answer(context, command, &mut answers, verdict)?;
-        }
+        answers.write(tally.rows + 1 - verdicts.len() as u64, &verdicts)?;
         progress.set(tally.rows);
-    }
-    answers.flush().map_err(|error| super::stream_failed("standard output", &error))?;
+        block = next;
+    };
+    answers.finish()?;
     progress.finish();
+    end?;
     tally.finish(context)
 }
 
-fn open(path: &Path) -> Outcome<BufReader<Box<dyn Read>>> {
-    let reader: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(std::fs::File::open(path).map_err(|error| Failure::file(path, &error))?)
-    };
-    Ok(BufReader::with_capacity(1 << 20, reader))
+/// Does one thing here and another on the pool, at once.
+fn join<A, B: Send>(
+    pool: &rayon::ThreadPool,
+    here: impl FnOnce() -> A,
+    there: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let mut result = None;
+    let slot = &mut result;
+    let done = pool.in_place_scope(|scope| {
+        scope.spawn(move |_| *slot = Some(there()));
+        here()
+    });
+    (done, result.expect("a scope ends after what it spawned"))
 }
 
-/// Reads the next lines, as many as a block takes; none at the end.
-fn read_block(reader: &mut impl BufRead) -> std::io::Result<Vec<Raw>> {
-    let (mut block, mut bytes) = (Vec::new(), 0);
-    while block.len() < BLOCK_ROWS && bytes < BLOCK_BYTES {
-        let Some(line) = read_line(reader)? else { break };
-        bytes += line.as_ref().map_or(0, Vec::len);
-        block.push(line);
-    }
-    Ok(block)
-}
-
-/// Reads one line without its end; of one that is too long, nothing is kept.
-fn read_line(reader: &mut impl BufRead) -> std::io::Result<Option<Raw>> {
-    let mut line = Vec::new();
-    reader.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line)?;
-    if line.is_empty() {
-        return Ok(None);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if line.len() > MAX_LINE {
-        reader.skip_until(b'\n')?;
-        return Ok(Some(Err(format!("line is longer than {MAX_LINE} bytes"))));
-    }
-    Ok(Some(Ok(line)))
-}
-
-fn verify_block(suite: Suite, block: Vec<Raw>) -> Vec<Verdict> {
-    let decoded: Vec<Result<Decoded, String>> =
-        block.into_par_iter().map(|line| line.and_then(|line| decode(&line))).collect();
+fn verify_block(suite: Suite, block: Vec<Item>) -> Vec<Verdict> {
+    let decoded: Vec<Result<Decoded, String>> = block.into_par_iter().map(decode).collect();
     let parts: Vec<Vec<Verdict>> =
         decoded.par_chunks(THREAD_ROWS).map(|rows| verify_rows(suite, rows)).collect();
     parts.into_iter().flatten().collect()
 }
 
-fn decode(line: &[u8]) -> Result<Decoded, String> {
-    let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+fn decode(item: Item) -> Result<Decoded, String> {
+    let line = match item {
+        Item::Bad(reason) => return Err(reason),
+        Item::Row(row) => return Ok(row),
+        Item::Line(line) => line,
+    };
+    let line: Line = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
     let field = |name: &str, hex: &str| {
         hex::decode(hex).map_err(|error| format!("{name} is not hex: {error}"))
     };
@@ -159,29 +150,15 @@ struct Tally {
 }
 
 impl Tally {
-    fn answer(
-        &mut self,
-        context: Context,
-        command: &Command,
-        answers: &mut impl Write,
-        verdict: Verdict,
-    ) -> Outcome {
-        self.rows += 1;
-        let row = self.rows;
-        let line = match verdict {
-            Ok(output) => {
-                json!({ "row": row, "ok": true, "output": hex::encode(output.as_bytes()) })
+    fn count(&mut self, context: Context, command: &Command, row: u64, verdict: &Verdict) {
+        self.rows = row;
+        if let Err(error) = verdict {
+            self.failed += 1;
+            if self.failed <= command.name_failures {
+                let text = format!("row {row}: {error}");
+                context.event("verify-batch.failed", text, json!({ "row": row }));
             }
-            Err(error) => {
-                self.failed += 1;
-                if self.failed <= command.name_failures {
-                    let text = format!("row {row}: {error}");
-                    context.event("verify-batch.failed", text, json!({ "row": row }));
-                }
-                json!({ "row": row, "ok": false, "error": error })
-            }
-        };
-        writeln!(answers, "{line}").map_err(|error| super::stream_failed("standard output", &error))
+        }
     }
 
     fn finish(&self, context: Context) -> Outcome {

@@ -59,9 +59,9 @@ impl FromStr for Bytes {
 
 impl Bytes {
     /// Reads them; a file of exactly `raw` bytes is raw, any other hex.
-    pub(super) fn read(&self, raw: usize) -> Outcome<Vec<u8>> {
+    pub(super) fn read(&self, what: &str, raw: usize) -> Outcome<Vec<u8>> {
         match self {
-            Bytes::Hex(text) => crate::io::from_hex(text, text),
+            Bytes::Hex(text) => crate::io::from_hex(what, text),
             Bytes::File(path) => Ok(raw_or_hex(&crate::io::read(path, 1 << 16)?, raw)),
         }
     }
@@ -79,7 +79,7 @@ impl Bytes {
                 return Ok(file.public);
             }
         }
-        self.read(suite.public_key_len())
+        self.read("the public key", suite.public_key_len())
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) struct VerifyBatch {
 pub(crate) fn verify_batch(context: Context, arguments: VerifyBatch) -> Outcome {
     let public = arguments.public.read()?;
     let mut invalid = Vec::new();
+    let progress = context.progress("verifying", arguments.files.len() as u64, "signatures");
+    let mut done = 0;
+    progress.set(done);
     for files in arguments.files.chunks(AT_ONCE) {
         let read: Vec<(Vec<u8>, Vec<u8>)> = files
             .iter()
@@ -42,7 +45,10 @@ pub(crate) fn verify_batch(context: Context, arguments: VerifyBatch) -> Outcome 
                 invalid.push(name);
             }
         }
+        done += files.len() as u64;
+        progress.set(done);
     }
+    progress.finish();
     let count = arguments.files.len();
     if !invalid.is_empty() {
         let message = format!("{} of {count} signatures are not valid", invalid.len());

@@ -1,34 +1,16 @@
 //! Key files, and public keys in all their forms.
 
-use super::{params, qrl, store, with_suffix};
+use super::{params, store, with_suffix};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
-use crate::passphrase::PassphraseArgs;
+use crate::passphrase::{NewPassphrase, PassphraseArgs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use tetralith_keyfile::{Cost, KeyFile};
 use tetralith_xmss::qrl::{ExtendedSeed, public_key_from_bytes, public_key_to_bytes};
-use tetralith_xmss::{Derivation, Params, Progress, PublicKey, Scheme, SecretKey, pkix};
+use tetralith_xmss::{Params, Partial, PublicKey, Scheme, SecretKey, aidos, pkix};
 use zeroize::Zeroizing;
-
-/// Arguments of `keygen`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct Keygen {
-    #[command(flatten)]
-    pub(super) output: Output,
-    /// The parameter set, such as XMSS-SHAKE256_16_192, XMSSMT-SHA2_20/4_256 or QRL-SHAKE_10_256
-    #[arg(long, value_parser = params, default_value = "XMSS-SHA2_10_256", value_name = "NAME")]
-    params: Params,
-    /// Take the seeds from this file, in hex: SK_SEED, SK_PRF and SEED, or a QRL seed of 48 bytes.
-    /// The same seeds must never make a second key
-    #[arg(long, value_name = "FILE")]
-    seed_file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) store: store::StoreArgs,
-    #[command(flatten)]
-    pub(super) passphrase: PassphraseArgs,
-}
 
 /// The secret part of a key file: the key, and for QRL the seed that it was expanded from.
 pub(crate) struct Secret {
@@ -37,24 +19,17 @@ pub(crate) struct Secret {
 }
 
 impl Secret {
-    /// Computes a key with a progress report.
-    pub(crate) fn compute(
-        context: Context,
-        leaves: u64,
-        make: impl FnOnce(&Progress<'_>) -> Result<SecretKey, tetralith_xmss::Error>,
-    ) -> Outcome<SecretKey> {
-        let progress = context.progress("making the key", leaves, "leaves");
-        let key = make(&Progress::new(&|done, _| {
-            progress.set(done);
-            true
-        }));
-        progress.finish();
-        Ok(key?)
-    }
-
     /// Opens the secret part of a key file.
     pub(crate) fn open(file: &KeyFile, passphrase: &PassphraseArgs) -> Outcome<Self> {
-        let bytes = passphrase.open(file)?;
+        Self::decode(file, &passphrase.open(file)?)
+    }
+
+    /// Opens the secret part with a passphrase that is known already.
+    pub(crate) fn open_with(file: &KeyFile, passphrase: &NewPassphrase) -> Outcome<Self> {
+        Self::decode(file, &file.open(passphrase.bytes())?)
+    }
+
+    fn decode(file: &KeyFile, bytes: &[u8]) -> Outcome<Self> {
         let public = public_of(file)?;
         let size = SECRET_HEADER + 4 * public.params().n();
         let (key, seed) = bytes
@@ -83,13 +58,17 @@ impl Secret {
     }
 
     /// Writes a new key: its state first, whole and on disk, then its trees, then the key itself, so
-    /// that whatever is interrupted there is no key whose state is missing.
+    /// that whatever is interrupted there is no key whose state is missing. What can fail and what
+    /// takes long comes before the state; what fails after it takes the state back.
+    ///
+    /// `partial` goes before the key appears: the same seeds never make a second key.
     pub(crate) fn write(
         &self,
         output: &Output,
         store: &store::StoreArgs,
-        passphrase: &crate::passphrase::NewPassphrase,
+        passphrase: &NewPassphrase,
         resume_at: u64,
+        partial: Option<Partial>,
     ) -> Outcome {
         let public = self.key.public_key();
         let name = public.params().to_string();
@@ -98,36 +77,16 @@ impl Secret {
         let file =
             file.seal(&self.to_bytes(), passphrase.protection(), Cost::STANDARD, &mut rng)?;
         let path = &output.output;
+        let staged = output.stage(file.to_text().as_bytes(), Access::Owner)?;
         store::create(store, path, &public, resume_at, output.force)?;
-        self.key.save_cache(&cache_base(path))?;
-        output.write(file.to_text().as_bytes(), Access::Owner)
+        let cached = self.key.save_cache(&cache_base(path));
+        let removed = cached.and_then(|()| partial.map_or(Ok(()), Partial::remove));
+        let written = removed.map_err(Failure::from).and_then(|()| staged.finish());
+        if written.is_err() {
+            store::remove(store, path)?;
+        }
+        written
     }
-}
-
-/// Makes a key.
-pub(crate) fn keygen(context: Context, arguments: Keygen) -> Outcome {
-    let Keygen { output, params, seed_file, store, passphrase } = arguments;
-    output.check()?;
-    if output.output == Path::new("-") {
-        return Err(Failure::usage("key.stdout", "a key has files beside it and needs a name"));
-    }
-    let passphrase = passphrase.for_new()?;
-    let leaves = 1 << params.tree_height();
-    let given = seed_file.as_deref().map(qrl::read_hex).transpose()?;
-    let mut rng = crate::random::system();
-    let secret = if params.oid().is_none() {
-        let seed = qrl::seed(params, given, &mut rng)?;
-        let key = Secret::compute(context, leaves, |progress| seed.secret_key(progress))?;
-        Secret { key, qrl: Some(seed) }
-    } else {
-        let key = Secret::compute(context, leaves, |progress| match given {
-            Some(seeds) => SecretKey::from_seeds(params, Derivation::PrfKeygen, &seeds, progress),
-            None => SecretKey::generate(params, &mut rng, progress),
-        })?;
-        Secret { key, qrl: None }
-    };
-    secret.write(&output, &store, &passphrase, 0)?;
-    told(context, "made", &output.output, &secret.key.public_key())
 }
 
 /// Tells of a key that was written.
@@ -169,10 +128,12 @@ pub(crate) fn encode(public: &PublicKey) -> Outcome<Vec<u8>> {
     })
 }
 
-/// Decodes a raw public key; QRL's, of 67 bytes, has no length that an identifier's could have.
+/// Decodes a raw public key; QRL's, of 67 bytes, and AidosKuneen's, of 65, have no length that one with
+/// an identifier could have.
 fn decode(bytes: &[u8], scheme: Scheme) -> Outcome<PublicKey> {
     Ok(match bytes.len() {
         67 => public_key_from_bytes(bytes)?,
+        65 => aidos::public_key_from_bytes(bytes)?,
         _ => PublicKey::from_bytes(scheme, bytes)?,
     })
 }

@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use serde_json::json;
 use std::path::PathBuf;
 use store::StoreArgs;
-use tetralith_xmss::state::{self, Reservations};
+use tetralith_xmss::state::{self, Reservations, StateStore};
 
 /// Arguments of `status`.
 #[derive(clap::Args, Debug)]
@@ -36,6 +36,10 @@ pub(crate) struct Restore {
     /// The first index to use: above every index that any copy of this key may have used
     #[arg(long, value_name = "INDEX")]
     resume_at: u64,
+    /// The index after the last to use, where only a range of them is for this place: one past the end of
+    /// what reserve handed out
+    #[arg(long, value_name = "INDEX")]
+    until: Option<u64>,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -43,7 +47,7 @@ pub(crate) struct Restore {
 /// Shows how the indices are spent.
 pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
     let public = key::public_of(&key::read(&arguments.key)?)?;
-    let record = store::peek(&arguments.store, &arguments.key)?;
+    let record = store::peek(&arguments.store, &arguments.key, &public)?;
     if record.key_id != state::key_id(&public) {
         return Err(store::failure(&state::StateError::OtherKey));
     }
@@ -62,27 +66,41 @@ pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
         status.skipped,
         status.next,
     );
+    if status.until < status.limit {
+        text += &format!("\nends before {}", status.until);
+    }
     if let (Some(rate), Some(end)) = (rate, end) {
         text += &format!("\nrate {rate:.1} a day, exhausted on {}", date(end));
     }
-    if let Some(holder) = &status.holder {
-        text += &format!("\nlease held by {holder}");
+    for lease in &status.leases {
+        text += &format!(
+            "\nlease {} of {} to {}, since {}, by {}",
+            lease.fencing,
+            lease.from,
+            lease.end - 1,
+            date(lease.at),
+            lease.holder,
+        );
     }
-    let holder = status.holder.as_ref().map(ToString::to_string);
+    let lease = |lease: &state::OpenLease| {
+        json!({ "first": lease.from, "last": lease.end - 1, "fencing": lease.fencing,
+                "at": lease.at, "holder": lease.holder.to_string() })
+    };
+    let leases: Vec<_> = status.leases.iter().map(lease).collect();
     context.answer(
         text,
         json!({
             "params": public.params().to_string(), "limit": status.limit, "left": status.left,
             "used": status.used, "lost": status.lost, "leased": status.leased,
-            "skipped": status.skipped, "next": status.next, "epoch": status.epoch,
-            "per_day": rate, "exhausted_at": end, "holder": holder,
+            "skipped": status.skipped, "next": status.next, "until": status.until,
+            "epoch": status.epoch, "per_day": rate, "exhausted_at": end, "leases": leases,
         }),
     )
 }
 
 /// Indices spent a day, over the state's whole life of at least an hour.
 fn rate(status: &state::Status, now: u64) -> Option<f64> {
-    let spent = status.limit - status.left - status.skipped;
+    let spent = status.next - status.skipped;
     let age = now.checked_sub(status.created).filter(|age| *age >= 3600)?;
     (spent > 0).then(|| spent as f64 / age as f64 * 86400.0)
 }
@@ -113,7 +131,12 @@ fn date(seconds: u64) -> String {
 
 /// Warns where a key comes to its end.
 pub(crate) fn warn(context: Context, status: &state::Status) {
-    let spent = 100.0 * (status.limit - status.left) as f64 / status.limit as f64;
+    // A range has its end for this place as the key has its own.
+    let (first, until) = match status.until < status.limit {
+        true => (status.skipped.min(status.until), status.until),
+        false => (0, status.limit),
+    };
+    let spent = 100.0 * (until - first - status.left) as f64 / (until - first).max(1) as f64;
     for least in [95.0, 80.0] {
         if spent >= least {
             let text = format!("warning: {spent:.1} % of the key's indices are spent");
@@ -126,7 +149,7 @@ pub(crate) fn warn(context: Context, status: &state::Status) {
 /// Hands out indices for good.
 pub(crate) fn reserve(context: Context, arguments: Reserve) -> Outcome {
     let public = key::public_of(&key::read(&arguments.key)?)?;
-    let store = store::open(&arguments.store, &arguments.key)?;
+    let store = store::open(&arguments.store, &arguments.key, &public)?;
     let told = |error| store::failure(&error);
     let mut state = Reservations::open(store, &public, store::holder()).map_err(told)?;
     let lease = state.reserve_for(arguments.count, store::now()).map_err(told)?;
@@ -141,11 +164,12 @@ pub(crate) fn reserve(context: Context, arguments: Reserve) -> Outcome {
 /// Makes a state usable again.
 pub(crate) fn restore(context: Context, arguments: Restore) -> Outcome {
     let public = key::public_of(&key::read(&arguments.key)?)?;
-    let mut store = store::open(&arguments.store, &arguments.key)?;
+    let mut store = store::open(&arguments.store, &arguments.key, &public)?;
     let (id, now) = (store::store_id(), store::now());
-    state::restore(&mut store, &public, arguments.resume_at, id, now)
+    state::restore(&mut store, &public, arguments.resume_at, arguments.until, id, now)
         .map_err(|error| store::failure(&error))?;
-    let left = public.params().signatures() - arguments.resume_at;
+    let record = store.load().map_err(|error| store::failure(&error))?;
+    let left = record.map_or(0, |record| record.left());
     if left == 0 {
         return Err(Failure::new(Exit::State, "state.exhausted", "restored with no index left"));
     }

@@ -1,102 +1,98 @@
 //! Where a key's state is kept, and how its refusals are told.
 
-use super::with_suffix;
+use super::{key, with_suffix};
 use crate::failure::{Exit, Failure, Outcome};
 use rand_core::Rng;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tetralith_xmss::PublicKey;
-use tetralith_xmss::state::{self, FileStore, Holder, Record, SqliteStore, StateError, StateStore};
+use tetralith_xmss::state::{
+    self, EtcdStore, FileStore, Holder, PostgresStore, Record, SqliteStore, StateError, StateStore,
+};
 
 /// The option that names a store.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct StoreArgs {
-    /// The key's state: sqlite:PATH or file:PATH [default: sqlite:KEY.state]
+    /// The key's state: sqlite:PATH, file:PATH, or for several signers postgres://… or etcd://…
+    /// [default: the environment's TETRALITH_STORE, else sqlite:KEY.state]
     #[arg(long, value_name = "URL")]
     store: Option<String>,
 }
 
-/// A store of either kind.
-#[derive(Debug)]
-pub(crate) enum Store {
-    Sqlite(SqliteStore),
-    File(FileStore),
-}
-
-impl StateStore for Store {
-    fn load(&mut self) -> Result<Option<Record>, StateError> {
-        match self {
-            Store::Sqlite(store) => store.load(),
-            Store::File(store) => store.load(),
-        }
-    }
-
-    fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
-        match self {
-            Store::Sqlite(store) => store.commit(expected, record),
-            Store::File(store) => store.commit(expected, record),
-        }
-    }
-
-    fn place(&self) -> [u8; 32] {
-        match self {
-            Store::Sqlite(store) => store.place(),
-            Store::File(store) => store.place(),
-        }
-    }
-
-    fn seen(&self) -> u64 {
-        match self {
-            Store::Sqlite(store) => store.seen(),
-            Store::File(store) => store.seen(),
-        }
-    }
-}
+/// A store of any kind.
+pub(crate) type Store = Box<dyn StateStore>;
 
 /// What a URL names.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 enum Place {
     Sqlite(PathBuf),
     File(PathBuf),
+    Postgres(String),
+    Etcd(String),
+}
+
+impl Place {
+    /// The file, where the state is in one.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Place::Sqlite(path) | Place::File(path) => Some(path),
+            Place::Postgres(_) | Place::Etcd(_) => None,
+        }
+    }
+}
+
+fn default_place(key: &Path) -> Place {
+    Place::Sqlite(with_suffix(key, ".state"))
 }
 
 fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
-    let Some(url) = &arguments.store else {
-        return Ok(Place::Sqlite(with_suffix(key, ".state")));
+    // In the environment a password is not seen by those who list the processes.
+    let url = arguments.store.clone().or_else(|| std::env::var("TETRALITH_STORE").ok());
+    let Some(url) = url.filter(|url| !url.is_empty()) else {
+        return Ok(default_place(key));
     };
     match url.split_once(':') {
         Some(("sqlite", path)) if !path.is_empty() => Ok(Place::Sqlite(path.into())),
         Some(("file", path)) if !path.is_empty() => Ok(Place::File(path.into())),
-        Some((scheme @ ("postgres" | "postgresql" | "etcd"), _)) => Err(Failure::usage(
-            "store.unsupported",
-            format!("{scheme} stores are not supported by this version"),
-        )
-        .hint("use sqlite:PATH or file:PATH")),
-        _ => Err(Failure::usage("store.url", format!("{url} is no store"))
-            .hint("use sqlite:PATH or file:PATH")),
+        Some(("postgres" | "postgresql", _)) => Ok(Place::Postgres(url)),
+        Some(("etcd", _)) => Ok(Place::Etcd(url)),
+        // What it is instead is not told: it could hold a password.
+        _ => Err(Failure::usage("store.url", "the store is none of a kind that is known")
+            .hint("use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE or etcd://HOST")),
     }
 }
 
-/// Opens and locks a key's store.
-pub(crate) fn open(arguments: &StoreArgs, key: &Path) -> Outcome<Store> {
+/// Opens a key's store, and locks it where it is not one for several signers.
+pub(crate) fn open(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
+    let (id, seen) = (state::key_id(public), with_suffix(key, ".seen"));
     let opened = match place(arguments, key)? {
-        Place::Sqlite(path) => SqliteStore::open(&path, &holder()).map(Store::Sqlite),
-        Place::File(path) => FileStore::open(&path, &holder()).map(Store::File),
+        Place::Sqlite(path) => SqliteStore::open(&path, &holder()).map(boxed),
+        Place::File(path) => FileStore::open(&path, &holder()).map(boxed),
+        Place::Postgres(url) => PostgresStore::open(&url, id, Some(&seen)).map(boxed),
+        Place::Etcd(url) => EtcdStore::open(&url, id, Some(&seen)).map(boxed),
     };
     opened.map_err(|error| failure(&error))
 }
 
+fn boxed(store: impl StateStore + 'static) -> Store {
+    Box::new(store)
+}
+
 /// Reads a key's record without locking its store.
-pub(crate) fn peek(arguments: &StoreArgs, key: &Path) -> Outcome<Record> {
+pub(crate) fn peek(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Record> {
+    let id = state::key_id(public);
     let record = match place(arguments, key)? {
         Place::Sqlite(path) => SqliteStore::peek(&path),
         Place::File(path) => FileStore::peek(&path),
+        Place::Postgres(url) => PostgresStore::peek(&url, id),
+        Place::Etcd(url) => EtcdStore::peek(&url, id),
     };
     record.map_err(|error| failure(&error))
 }
 
-/// Creates the state of a new key. With `force`, a state that an earlier key of that name left is
-/// replaced; a state of the same key never is.
+/// Creates the state of a new key. With `force`, the state of the key that it replaces, in the file of
+/// that name, is removed; a state of the same key with which something was signed never is, nor one of a
+/// third.
 pub(crate) fn create(
     arguments: &StoreArgs,
     key: &Path,
@@ -104,24 +100,60 @@ pub(crate) fn create(
     resume_at: u64,
     force: bool,
 ) -> Outcome {
-    if force {
-        discard(arguments, key, public)?;
+    let place = place(arguments, key)?;
+    // A run that was killed before it wrote its key may have left a state under the key's name.
+    let orphan = place == default_place(key) && !key.exists();
+    if (force || orphan) && place.path().is_some() {
+        discard(arguments, key, public, orphan)?;
     }
-    let mut store = open(arguments, key)?;
-    let created = state::create(&mut store, public, resume_at, store_id(), now());
-    created.map_err(|error| failure(&error))
+    let mut store = open(arguments, key, public)?;
+    match state::create(&mut store, public, resume_at, store_id(), now()) {
+        Err(StateError::Exists) if is_new(&mut store, public, resume_at)? => Ok(()),
+        created => created.map_err(|error| failure(&error)),
+    }
 }
 
-fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome {
-    let mut store = open(arguments, key)?;
+/// Says whether a store holds what `create` would write: a state of this key, and nothing spent.
+fn is_new(store: &mut Store, public: &PublicKey, resume_at: u64) -> Outcome<bool> {
     let found = store.load().map_err(|error| failure(&error))?;
-    let Some(found) = found else { return Ok(()) };
+    let (id, place) = (state::key_id(public), store.place());
+    Ok(found.is_some_and(|found| {
+        found.key_id == id && found.place == place && found.next == resume_at && untouched(&found)
+    }))
+}
+
+/// No index of it was ever leased.
+fn untouched(record: &Record) -> bool {
+    record.leases.is_empty() && (record.used, record.lost, record.leased) == (0, 0, 0)
+}
+
+/// Deletes the state of the key that is to be replaced, or an `orphan` with which nothing was signed.
+fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) -> Outcome {
+    // Held until its files are gone, so that nobody signs with it meanwhile.
+    let mut store = open(arguments, key, public)?;
+    let Some(found) = store.load().map_err(|error| failure(&error))? else { return Ok(()) };
     if found.key_id == state::key_id(public) {
-        return Err(failure(&StateError::Exists));
+        return if untouched(&found) { Ok(()) } else { Err(failure(&StateError::Exists)) };
     }
-    let (Place::Sqlite(path) | Place::File(path)) = place(arguments, key)?;
+    if orphan {
+        let unused = untouched(&found) && found.skipped == 0;
+        return if unused { remove(arguments, key) } else { Err(failure(&StateError::Exists)) };
+    }
+    let replaced = key::read(key).and_then(|file| key::public_of(&file));
+    if replaced.ok().map(|replaced| state::key_id(&replaced)) != Some(found.key_id) {
+        return Err(failure(&StateError::OtherKey)
+            .hint("this state is not that of the key to be replaced; choose another --store"));
+    }
+    remove(arguments, key)
+}
+
+/// Deletes a state that was created just now, whose key could not be written. What a server keeps stays:
+/// without its key it is a row that nobody signs with.
+pub(crate) fn remove(arguments: &StoreArgs, key: &Path) -> Outcome {
+    let place = place(arguments, key)?;
+    let Some(path) = place.path() else { return Ok(()) };
     for suffix in ["", "-wal", "-shm", ".lock"] {
-        let path = with_suffix(&path, suffix);
+        let path = with_suffix(path, suffix);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Failure::file(&path, &error));
@@ -157,6 +189,8 @@ pub(crate) fn now() -> u64 {
 pub(crate) fn failure(error: &StateError) -> Failure {
     let (exit, code, hint) = match error {
         StateError::Exhausted { .. } => (Exit::State, "state.exhausted", "make a new key"),
+        StateError::Ended { .. } => (Exit::State, "state.ended", "reserve and restore more"),
+        StateError::Url(_) => (Exit::Usage, "store.url", "see docs/xmss-state.md"),
         StateError::NotEnough { .. } => (Exit::State, "state.not_enough", "ask for fewer"),
         StateError::Held(_) => (Exit::State, "state.locked", "wait for that process, or end it"),
         StateError::Missing => (Exit::State, "state.missing", "see tetralith xmss restore --help"),
@@ -188,13 +222,15 @@ mod tests {
         let place = |url: Option<&str>| {
             super::place(&StoreArgs { store: url.map(str::to_owned) }, Path::new("a/key"))
         };
-        assert_eq!(place(None).unwrap(), Place::Sqlite("a/key.state".into()));
-        assert_eq!(place(Some("sqlite:/x/y")).unwrap(), Place::Sqlite("/x/y".into()));
-        assert_eq!(place(Some("file:y")).unwrap(), Place::File("y".into()));
-        let code = |url| place(Some(url)).unwrap_err().code;
-        assert_eq!(code("postgres://host/db"), "store.unsupported");
-        assert_eq!(code("etcd://host"), "store.unsupported");
-        assert_eq!(code("file:"), "store.url");
-        assert_eq!(code("nothing"), "store.url");
+        assert!(place(None).unwrap() == Place::Sqlite("a/key.state".into()));
+        assert!(place(Some("sqlite:/x/y")).unwrap() == Place::Sqlite("/x/y".into()));
+        assert!(place(Some("file:y")).unwrap() == Place::File("y".into()));
+        assert!(place(Some("postgres://h/d")).unwrap() == Place::Postgres("postgres://h/d".into()));
+        assert!(place(Some("etcd://h")).unwrap() == Place::Etcd("etcd://h".into()));
+        for wrong in ["file:", "nothing", "postgress://user:secret@host/db"] {
+            let refused = place(Some(wrong)).err().unwrap();
+            assert_eq!(refused.code, "store.url");
+            assert!(!refused.message.contains("secret"));
+        }
     }
 }

@@ -1,32 +1,35 @@
 //! The kernels with AVX2: a lane is a proof's.
 //!
-//! Straus with signed digits of four bits: every lane adds in every place, the neutral element for
-//! the digit 0. Tables are in memory lane by lane, and the coordinates of four lanes' entries are
-//! brought together word by word.
+//! Straus with signed digits, of four bits for Y, G and H and of eight for B: every lane adds in every
+//! place, the neutral element for the digit 0. The sum of B takes 128 doublings, for c, because
+//! multiples of B and of 2^124 B are tables; the other takes 252, for s.
+//!
+//! Bounds of limbs are those of [`field`](super::field): an element is at most n.
 
-use super::DoubleMul;
 use super::field::{self, Fe4};
+use super::table::{FixedMultiples, Multiples};
+use super::{DoubleMul, MinusC};
 use crate::edwards25519::{Point, base, radix_16};
 use crate::field25519::Fe;
 use core::arch::x86_64::*;
+use std::sync::LazyLock;
 
-/// Four points in extended coordinates, tight.
+/// Four points in extended coordinates, at most 1.
 #[derive(Clone, Copy)]
-struct Points {
+pub(super) struct Points {
     x: Fe4,
     y: Fe4,
     z: Fe4,
     t: Fe4,
 }
 
-/// Points made ready for being added: Y+X, Y-X, 2Z, 2dT, tight or loose.
+/// Points made ready for being added: Y+X, Y-X, 2Z, 2dT, at most 2.
 #[derive(Clone, Copy)]
-struct Cached([Fe4; 4]);
+pub(super) struct Cached(pub(super) [Fe4; 4]);
 
-/// One lane's cached point: limbs of four coordinates.
-type Entry = [[u32; 10]; 4];
-/// Multiples 0 to 8 for each lane.
-type Table = [[Entry; 4]; 9];
+/// Points with Z = 1 made ready for being added: y+x, y-x, 2dxy, at most 2.
+#[derive(Clone, Copy)]
+pub(super) struct Affine(pub(super) [Fe4; 3]);
 
 impl Points {
     #[target_feature(enable = "avx2")]
@@ -40,149 +43,179 @@ impl Points {
     }
 
     #[target_feature(enable = "avx2")]
+    pub(super) fn neutral() -> Points {
+        let (zero, one) = (Fe4::splat(&Fe::ZERO), Fe4::splat(&Fe::ONE));
+        Points { x: zero, y: one, z: one, t: zero }
+    }
+
+    #[target_feature(enable = "avx2")]
     fn points(&self) -> [Point; 4] {
         let (x, y) = (self.x.to_lanes(), self.y.to_lanes());
         let (z, t) = (self.z.to_lanes(), self.t.to_lanes());
         core::array::from_fn(|i| Point { x: x[i], y: y[i], z: z[i], t: t[i] })
     }
 
+    /// `other` in the lanes of a mask, `self` in the rest.
+    #[target_feature(enable = "avx2")]
+    fn or_where(&self, mask: __m256i, other: &Points) -> Points {
+        Points {
+            x: self.x.or_where(mask, &other.x),
+            y: self.y.or_where(mask, &other.y),
+            z: self.z.or_where(mask, &other.z),
+            t: self.t.or_where(mask, &other.t),
+        }
+    }
+
     /// Twice the points; T where asked for.
     ///
     /// A, B, C, S = X^2, Y^2, Z^2, (X+Y)^2; H = A+B, E = H-S, G = A-B, F = 2C+G.
+    ///
+    /// # Correctness
+    /// H is at most 2, G 3, F 5 and E, before its carry, 4. First factors are F, F, G and H.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn double(&mut self, with_t: bool) {
         let (a, b, c) = (self.x.square(), self.y.square(), self.z.square());
         let s = self.x.add(&self.y).square();
-        let h = a.add(&b).reduce();
-        let e = h.sub(&s);
-        let g = a.sub(&b).reduce();
+        let h = a.add(&b);
+        let e = h.sub(&s).reduce();
+        let g = a.sub(&b);
         let f = c.add(&c).add(&g);
-        (self.x, self.y, self.z) = (e.mul(&f), g.mul(&h), f.mul(&g));
+        (self.x, self.y, self.z) = (f.mul(&e), g.mul(&h), f.mul(&g));
         if with_t {
-            self.t = e.mul(&h);
+            self.t = h.mul(&e);
+        }
+    }
+
+    /// The points times 2^n, n not zero.
+    #[target_feature(enable = "avx2")]
+    fn double_times(&mut self, n: usize) {
+        for i in 0..n {
+            self.double(i == n - 1);
         }
     }
 
     /// The sums with other points.
-    #[inline]
+    ///
+    /// # Correctness
+    /// E, F, G, H are at most 3, 3, 2, 2.
+    #[inline(never)]
     #[target_feature(enable = "avx2")]
-    fn add(&mut self, q: &Cached) {
-        let a = self.y.sub(&self.x).mul(&q.0[1]);
-        let b = self.y.add(&self.x).mul(&q.0[0]);
+    pub(super) fn add(&mut self, q: &Cached) {
+        let (a, b) = self.outer_products(&q.0[0], &q.0[1]);
         let c = self.t.mul(&q.0[3]);
         let d = self.z.mul(&q.0[2]);
         let (e, f, g, h) = (b.sub(&a), d.sub(&c), d.add(&c), b.add(&a));
         (self.x, self.y, self.z, self.t) = (e.mul(&f), g.mul(&h), f.mul(&g), e.mul(&h));
     }
 
+    /// The sums with other points whose Z is 1.
+    ///
+    /// # Correctness
+    /// E, F, G, H are at most 3, 4, 3, 2.
+    #[inline(never)]
     #[target_feature(enable = "avx2")]
-    fn cached(&self) -> Cached {
-        let d2 = Fe4::from_lanes(&[Fe::D2; 4]);
+    fn add_affine(&mut self, q: &Affine) {
+        let (a, b) = self.outer_products(&q.0[0], &q.0[1]);
+        let c = self.t.mul(&q.0[2]);
+        let d = self.z.add(&self.z);
+        let (e, f, g, h) = (b.sub(&a), d.sub(&c), d.add(&c), b.add(&a));
+        (self.x, self.y, self.z, self.t) = (f.mul(&e), g.mul(&h), f.mul(&g), e.mul(&h));
+    }
+
+    /// (Y-X) times one and (Y+X) times the other.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn outer_products(&self, plus: &Fe4, minus: &Fe4) -> (Fe4, Fe4) {
+        (self.y.sub(&self.x).mul(minus), self.y.add(&self.x).mul(plus))
+    }
+
+    /// The points made ready for being added, at most 1.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn cached(&self) -> Cached {
         Cached([
             self.y.add(&self.x).reduce(),
             self.y.sub(&self.x).reduce(),
             self.z.add(&self.z).reduce(),
-            self.t.mul(&d2),
+            self.t.mul(&Fe4::splat(&Fe::D2)),
         ])
     }
 }
 
-/// 0, P, 2P, ..., 8P for each lane.
-#[target_feature(enable = "avx2")]
-fn table(points: &[Point; 4]) -> Box<Table> {
-    let mut table = Box::new([[[[0; 10]; 4]; 4]; 9]);
-    let mut multiple = Points::new(points);
-    let once = multiple.cached();
-    write(&mut table[0], &Points::new(&[Point::IDENTITY; 4]).cached());
-    write(&mut table[1], &once);
-    for entry in &mut table[2..] {
-        multiple.add(&once);
-        write(entry, &multiple.cached());
-    }
-    table
-}
+/// Multiples of B for the lower bytes of s, and of 2^124 B for the upper ones: those are added at odd
+/// powers of 16, where 16^(2j+1) 2^124 = 256^j 2^128.
+static BASE: LazyLock<[FixedMultiples; 2]> = LazyLock::new(|| {
+    let (mut one, mut high) = ([0; 32], [0; 32]);
+    (one[0], high[15]) = (1, 0x10);
+    [one, high].map(|scalar| FixedMultiples::new(&base().mul(&scalar)))
+});
 
-/// # Correctness
-/// Tight limbs are below 2^32.
-#[target_feature(enable = "avx2")]
-fn write(entry: &mut [Entry; 4], cached: &Cached) {
-    for (k, coordinate) in cached.0.iter().enumerate() {
-        for (i, &limb) in coordinate.0.iter().enumerate() {
-            entry[0][k][i] = _mm256_extract_epi64::<0>(limb) as u32;
-            entry[1][k][i] = _mm256_extract_epi64::<1>(limb) as u32;
-            entry[2][k][i] = _mm256_extract_epi64::<2>(limb) as u32;
-            entry[3][k][i] = _mm256_extract_epi64::<3>(limb) as u32;
-        }
+/// Digits d_i from -128 to 128 with s = sum of d_i 256^i.
+fn radix_256(s: &[u8; 32]) -> [i16; 32] {
+    let mut digits = s.map(i16::from);
+    for i in 0..31 {
+        let carry = (digits[i] + 128) >> 8;
+        digits[i] -= carry << 8;
+        digits[i + 1] += carry;
     }
-}
-
-/// Each lane's multiple by its digit, -8 to 8.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn look_up(table: &Table, digits: [i8; 4]) -> Cached {
-    let mut entries = [&table[0][0]; 4];
-    for lane in 0..4 {
-        entries[lane] = &table[usize::from(digits[lane].unsigned_abs())][lane];
-    }
-    let zero = _mm256_setzero_si256();
-    let mut r = Cached([Fe4([zero; 10]); 4]);
-    for k in 0..4 {
-        for i in 0..10 {
-            r.0[k].0[i] = _mm256_setr_epi64x(
-                i64::from(entries[0][k][i]),
-                i64::from(entries[1][k][i]),
-                i64::from(entries[2][k][i]),
-                i64::from(entries[3][k][i]),
-            );
-        }
-    }
-    negate_where(&r, digits)
-}
-
-/// Negates the lanes whose digit is negative.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn negate_where(cached: &Cached, digits: [i8; 4]) -> Cached {
-    let mask = |digit: i8| i64::from(digit >> 7);
-    let [a, b, c, d] = digits.map(mask);
-    let negative = _mm256_setr_epi64x(a, b, c, d);
-    let [plus, minus, z2, t2d] = &cached.0;
-    let zero = Fe4([_mm256_setzero_si256(); 10]);
-    let minus_t2d = zero.sub(t2d);
-    let mut r = [*plus, *minus, *z2, *t2d];
-    for i in 0..10 {
-        r[0].0[i] = _mm256_blendv_epi8(plus.0[i], minus.0[i], negative);
-        r[1].0[i] = _mm256_blendv_epi8(minus.0[i], plus.0[i], negative);
-        r[3].0[i] = _mm256_blendv_epi8(t2d.0[i], minus_t2d.0[i], negative);
-    }
-    Cached(r)
+    digits
 }
 
 /// As [`super::double_mul_vartime`].
 #[target_feature(enable = "avx2")]
 pub(super) fn double_mul_vartime(lanes: &[DoubleMul; 4]) -> [[Point; 2]; 4] {
-    let s = lanes.map(|lane| radix_16(&lane.s));
-    let m = lanes.map(|lane| lane.minus_c.0);
-    let of_b = table(&[*base().point(); 4]);
-    let of_h = table(&lanes.map(|lane| lane.h));
-    let u = sum(&s, &of_b, &m, &table(&lanes.map(|lane| lane.y)));
-    let v = sum(&s, &of_h, &m, &table(&lanes.map(|lane| lane.g)));
+    let m = lanes.map(|lane| lane.minus_c);
+    let u = sum_with_base(&lanes.map(|lane| radix_256(&lane.s)), &m, &lanes.map(|lane| lane.y));
+    let h = Multiples::new(&Points::new(&lanes.map(|lane| lane.h)));
+    let v = sum(&lanes.map(|lane| radix_16(&lane.s)), &h, &m, &lanes.map(|lane| lane.g));
     core::array::from_fn(|i| [u[i], v[i]])
 }
 
+/// The points that are counted 2^252 times, where they are, and whether they are in any lane.
 #[target_feature(enable = "avx2")]
-fn sum(a: &[[i8; 64]; 4], p: &Table, b: &[[i8; 64]; 4], q: &Table) -> [Point; 4] {
-    let mut r = Points::new(&[Point::IDENTITY; 4]);
+fn start(m: &[MinusC; 4], points: &Points) -> (Points, bool) {
+    let [a, b, c, d] = m.map(|m| -i64::from(m.plus_2_252));
+    let r = Points::neutral().or_where(_mm256_setr_epi64x(a, b, c, d), points);
+    (r, m.iter().any(|m| m.plus_2_252))
+}
+
+fn digits_at(m: &[MinusC; 4], i: usize) -> [i16; 4] {
+    m.map(|m| i16::from(m.digits[i]))
+}
+
+/// s B + m Y.
+#[target_feature(enable = "avx2")]
+fn sum_with_base(s: &[[i16; 32]; 4], m: &[MinusC; 4], y: &[Point; 4]) -> [Point; 4] {
+    let [even, odd] = &*BASE;
+    let y = Points::new(y);
+    let of_y = Multiples::new(&y);
+    let (mut r, any) = start(m, &y);
+    if any {
+        r.double_times(252 - 128);
+    }
+    r.add(&of_y.look_up(digits_at(m, 32)));
+    for i in (0..32).rev() {
+        r.double_times(4);
+        r.add(&of_y.look_up(digits_at(m, i)));
+        let (of_b, at) = if i % 2 == 0 { (even, i / 2) } else { (odd, 16 + i / 2) };
+        r.add_affine(&of_b.look_up([s[0][at], s[1][at], s[2][at], s[3][at]]));
+    }
+    r.points()
+}
+
+/// s H + m G.
+#[target_feature(enable = "avx2")]
+fn sum(s: &[[i8; 64]; 4], of_h: &Multiples, m: &[MinusC; 4], g: &[Point; 4]) -> [Point; 4] {
+    let g = Points::new(g);
+    let of_g = Multiples::new(&g);
+    let (mut r, _) = start(m, &g);
     for i in (0..64).rev() {
-        let digits = |form: &[[i8; 64]; 4]| [form[0][i], form[1][i], form[2][i], form[3][i]];
-        for n in 0..4 {
-            r.double(n == 3);
+        if i < 63 {
+            r.double_times(4);
         }
-        r.add(&look_up(p, digits(a)));
-        let b = digits(b);
-        if b != [0; 4] {
-            r.add(&look_up(q, b));
+        r.add(&of_h.look_up([s[0][i], s[1][i], s[2][i], s[3][i]].map(i16::from)));
+        if i <= 32 {
+            r.add(&of_g.look_up(digits_at(m, i)));
         }
     }
     r.points()

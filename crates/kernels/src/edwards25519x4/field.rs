@@ -3,9 +3,9 @@
 //! An element is ten limbs of 26 and 25 bits in turn, because the widest product of AVX2 is that of
 //! 32 bits: x = x0 + 2^26 x1 + 2^51 x2 + 2^77 x3 + ... Limbs may be larger; two bounds are used:
 //!
-//! - *tight*: limbs at most 2^26 + 2^18, or 2^25 + 2^18 at odd places. Products are tight.
-//! - *loose*: at most three times that. Factors may be loose; sums and differences of two tight
-//!   elements are.
+//! An element is *at most n* if its limbs are at most n (2^26 + 2^18), or n (2^25 + 2^18) at odd
+//! places. Products are at most 1; their factors may be at most 5 and 3, in this order, and sums and
+//! differences without a carry are counted up to there.
 //!
 //! A product f[i] g[j] counts for limb i + j, or 19 times for limb i + j - 10, and twice where i and j
 //! are odd, for there the weights' exponents are rounded up twice.
@@ -33,13 +33,13 @@ const fn twice_p(i: usize) -> u64 {
     if i == 0 { 2 * ((1 << 26) - 19) } else { 2 * ((1 << bits(i)) - 1) }
 }
 
-/// Says in debug builds that no limb exceeds the loose bound.
+/// Says in debug builds that an element is at most n.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn debug_assert_loose(limbs: &[__m256i; 10]) {
+fn debug_assert_at_most(n: u64, limbs: &[__m256i; 10]) {
     if cfg!(debug_assertions) {
         for (i, &limb) in limbs.iter().enumerate() {
-            let most = splat(3 * ((1 << bits(i)) + (1 << 18)));
+            let most = splat(n * ((1 << bits(i)) + (1 << 18)));
             let above = _mm256_cmpgt_epi64(limb, most);
             assert_eq!(_mm256_movemask_epi8(above), 0, "a limb exceeds its bound");
         }
@@ -55,28 +55,41 @@ macro_rules! column {
     }};
 }
 
-/// Carries once, all limbs at a time; the carry out of the top returns as 19.
-///
-/// # Correctness
-/// Limbs below 2^63.7 give carries below 2^38.7, and 19 times one is below 2^43.
+/// 19 times each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn carry(t: [__m256i; 10]) -> [__m256i; 10] {
-    let mut r = t;
-    let mut c = t;
-    for i in 0..10 {
-        c[i] =
-            if i % 2 == 0 { _mm256_srli_epi64::<26>(t[i]) } else { _mm256_srli_epi64::<25>(t[i]) };
-        r[i] = _mm256_and_si256(t[i], splat((1 << bits(i)) - 1));
+fn times_19(x: __m256i) -> __m256i {
+    let times_17 = _mm256_add_epi64(_mm256_slli_epi64::<4>(x), x);
+    _mm256_add_epi64(times_17, _mm256_add_epi64(x, x))
+}
+
+/// Carries in two chains, from limb 0 and from limb 4; the carry out of the top returns as 19.
+///
+/// # Correctness
+/// Limbs may be up to 2^64 - 2^39, the top one up to 2^60. Carries are below 2^39, those out of limbs that
+/// were carried before below 2^14; the top one is below 2^36 and 19 times it below 2^41, which leaves
+/// limb 0, once more, with a carry below 2^15. So limbs 1 and 5 exceed their bits by less than 2^15, the
+/// rest do not: at most 1.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn carry(mut t: [__m256i; 10]) -> [__m256i; 10] {
+    macro_rules! chain {
+        ($($i:literal)*) => {$(
+            let over = match $i % 2 {
+                0 => _mm256_srli_epi64::<26>(t[$i]),
+                _ => _mm256_srli_epi64::<25>(t[$i]),
+            };
+            t[$i] = _mm256_and_si256(t[$i], splat((1 << bits($i)) - 1));
+            t[$i + 1] = _mm256_add_epi64(t[$i + 1], over);
+        )*};
     }
-    let top = c[9];
-    let top17 = _mm256_add_epi64(_mm256_slli_epi64::<4>(top), top);
-    let top19 = _mm256_add_epi64(top17, _mm256_add_epi64(top, top));
-    r[0] = _mm256_add_epi64(r[0], top19);
-    for i in 1..10 {
-        r[i] = _mm256_add_epi64(r[i], c[i - 1]);
-    }
-    r
+    chain!(0 4 1 5 2 6 3 7 4 8);
+    let top = _mm256_srli_epi64::<25>(t[9]);
+    t[9] = _mm256_and_si256(t[9], splat((1 << 25) - 1));
+    t[0] = _mm256_add_epi64(t[0], times_19(top));
+    chain!(0);
+    debug_assert_at_most(1, &t);
+    t
 }
 
 /// Each limb times a small number.
@@ -90,33 +103,39 @@ fn times(f: &[__m256i; 10], n: u64) -> [__m256i; 10] {
     r
 }
 
+/// Canonical limbs of 51 bits, each in two.
+pub(super) fn split(limbs: &[u64; 5]) -> [u32; 10] {
+    core::array::from_fn(|i| {
+        let limb = limbs[i / 2];
+        (if i % 2 == 0 { limb & ((1 << 26) - 1) } else { limb >> 26 }) as u32
+    })
+}
+
 impl Fe4 {
     /// One element for each lane.
     #[target_feature(enable = "avx2")]
     pub(super) fn from_lanes(elements: &[Fe; 4]) -> Fe4 {
-        let mut words = [[0u64; 4]; 10];
-        for (lane, fe) in elements.iter().enumerate() {
-            let t = fe.canonical();
-            for k in 0..5 {
-                words[2 * k][lane] = t[k] & ((1 << 26) - 1);
-                words[2 * k + 1][lane] = t[k] >> 26;
-            }
-        }
+        let limbs = elements.map(|element| split(&element.canonical()).map(i64::from));
         let mut r = [_mm256_setzero_si256(); 10];
         for i in 0..10 {
-            let w = words[i].map(|word| word as i64);
-            r[i] = _mm256_setr_epi64x(w[0], w[1], w[2], w[3]);
+            r[i] = _mm256_setr_epi64x(limbs[0][i], limbs[1][i], limbs[2][i], limbs[3][i]);
         }
         Fe4(r)
+    }
+
+    /// One element for all lanes.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn splat(element: &Fe) -> Fe4 {
+        Fe4::from_lanes(&[*element; 4])
     }
 
     /// The lanes' elements.
     ///
     /// # Correctness
-    /// Two limbs make one of the portable code: below 2^52 for tight limbs.
+    /// Two limbs make one of the portable code: below 2^52 after a carry.
     #[target_feature(enable = "avx2")]
     pub(super) fn to_lanes(self) -> [Fe; 4] {
-        let t = carry(carry(self.0));
+        let t = carry(self.0);
         let mut limbs = [[0u64; 5]; 4];
         for k in 0..5 {
             let joined = _mm256_add_epi64(t[2 * k], _mm256_slli_epi64::<26>(t[2 * k + 1]));
@@ -128,7 +147,7 @@ impl Fe4 {
         limbs.map(Fe)
     }
 
-    /// The sum of tight elements; loose.
+    /// The sum, not carried: bounds add up.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn add(&self, b: &Fe4) -> Fe4 {
@@ -139,10 +158,11 @@ impl Fe4 {
         Fe4(r)
     }
 
-    /// The difference of tight elements, as a + 2p - b; loose.
+    /// The difference, as a + 2p - b for b at most 1, not carried: a's bound and 2.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn sub(&self, b: &Fe4) -> Fe4 {
+        debug_assert_at_most(1, &b.0);
         let mut r = self.0;
         for i in 0..10 {
             r[i] = _mm256_add_epi64(r[i], _mm256_sub_epi64(splat(twice_p(i)), b.0[i]));
@@ -150,164 +170,82 @@ impl Fe4 {
         Fe4(r)
     }
 
-    /// The same, tight.
+    /// The negatives in the lanes of a mask, for an element at most 1: at most 2.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn negate_where(&self, mask: __m256i) -> Fe4 {
+        self.or_where(mask, &Fe4([_mm256_setzero_si256(); 10]).sub(self))
+    }
+
+    /// `other` in the lanes of a mask, `self` in the rest.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn or_where(&self, mask: __m256i, other: &Fe4) -> Fe4 {
+        let mut r = self.0;
+        for i in 0..10 {
+            r[i] = _mm256_blendv_epi8(r[i], other.0[i], mask);
+        }
+        Fe4(r)
+    }
+
+    /// The same, at most 1.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn reduce(&self) -> Fe4 {
         Fe4(carry(self.0))
     }
 
-    /// The product.
+    /// The product: f at most 5 times g at most 3.
+    ///
+    /// Two rows of products are added to the ten columns at a time: limb by limb of g, each loaded
+    /// once for both. A column of all products would load two factors for each, and loads are what
+    /// the CPU runs out of first. `w` holds 19 g and g on end, so that a row is a run of it.
     ///
     /// # Correctness
-    /// Loose limbs f <= 3 (2^26 + 2^18) and 19 g < 2^31.9; a column is at most ten products, five of
-    /// them of odd places, where f is doubled and half as large: below 10·2^27.6·2^31.9 < 2^63.
-    #[inline]
+    /// 19 g < 2^31.9 at even places and 2^30.9 at odd ones, 2 f < 2^29.4 and 2^28.4: factors are below
+    /// 2^32. An even column has at most five products of even places, below 5·2^28.4·2^31.9, and five
+    /// of odd ones with f doubled, below 5·2^28.4·2^30.9: below 2^63.3 in all. Odd columns' ten products
+    /// are as small. The top column has no factor 19: below 10·2^28.4·2^26.7 < 2^58.5.
+    #[inline(never)]
     #[target_feature(enable = "avx2")]
     pub(super) fn mul(&self, other: &Fe4) -> Fe4 {
         let (f, g) = (&self.0, &other.0);
-        debug_assert_loose(f);
-        debug_assert_loose(g);
-        let mut f2 = *f;
-        for limb in &mut f2 {
-            *limb = _mm256_add_epi64(*limb, *limb);
+        debug_assert_at_most(5, f);
+        debug_assert_at_most(3, g);
+        let zero = _mm256_setzero_si256();
+        let mut w = [zero; 20];
+        for j in 0..10 {
+            (w[j], w[10 + j]) = (_mm256_mul_epu32(g[j], splat(19)), g[j]);
         }
-        let g19 = times(g, 19);
-        let columns = [
-            column!(
-                (f[0], g[0]),
-                (f2[1], g19[9]),
-                (f[2], g19[8]),
-                (f2[3], g19[7]),
-                (f[4], g19[6]),
-                (f2[5], g19[5]),
-                (f[6], g19[4]),
-                (f2[7], g19[3]),
-                (f[8], g19[2]),
-                (f2[9], g19[1])
-            ),
-            column!(
-                (f[0], g[1]),
-                (f[1], g[0]),
-                (f[2], g19[9]),
-                (f[3], g19[8]),
-                (f[4], g19[7]),
-                (f[5], g19[6]),
-                (f[6], g19[5]),
-                (f[7], g19[4]),
-                (f[8], g19[3]),
-                (f[9], g19[2])
-            ),
-            column!(
-                (f[0], g[2]),
-                (f2[1], g[1]),
-                (f[2], g[0]),
-                (f2[3], g19[9]),
-                (f[4], g19[8]),
-                (f2[5], g19[7]),
-                (f[6], g19[6]),
-                (f2[7], g19[5]),
-                (f[8], g19[4]),
-                (f2[9], g19[3])
-            ),
-            column!(
-                (f[0], g[3]),
-                (f[1], g[2]),
-                (f[2], g[1]),
-                (f[3], g[0]),
-                (f[4], g19[9]),
-                (f[5], g19[8]),
-                (f[6], g19[7]),
-                (f[7], g19[6]),
-                (f[8], g19[5]),
-                (f[9], g19[4])
-            ),
-            column!(
-                (f[0], g[4]),
-                (f2[1], g[3]),
-                (f[2], g[2]),
-                (f2[3], g[1]),
-                (f[4], g[0]),
-                (f2[5], g19[9]),
-                (f[6], g19[8]),
-                (f2[7], g19[7]),
-                (f[8], g19[6]),
-                (f2[9], g19[5])
-            ),
-            column!(
-                (f[0], g[5]),
-                (f[1], g[4]),
-                (f[2], g[3]),
-                (f[3], g[2]),
-                (f[4], g[1]),
-                (f[5], g[0]),
-                (f[6], g19[9]),
-                (f[7], g19[8]),
-                (f[8], g19[7]),
-                (f[9], g19[6])
-            ),
-            column!(
-                (f[0], g[6]),
-                (f2[1], g[5]),
-                (f[2], g[4]),
-                (f2[3], g[3]),
-                (f[4], g[2]),
-                (f2[5], g[1]),
-                (f[6], g[0]),
-                (f2[7], g19[9]),
-                (f[8], g19[8]),
-                (f2[9], g19[7])
-            ),
-            column!(
-                (f[0], g[7]),
-                (f[1], g[6]),
-                (f[2], g[5]),
-                (f[3], g[4]),
-                (f[4], g[3]),
-                (f[5], g[2]),
-                (f[6], g[1]),
-                (f[7], g[0]),
-                (f[8], g19[9]),
-                (f[9], g19[8])
-            ),
-            column!(
-                (f[0], g[8]),
-                (f2[1], g[7]),
-                (f[2], g[6]),
-                (f2[3], g[5]),
-                (f[4], g[4]),
-                (f2[5], g[3]),
-                (f[6], g[2]),
-                (f2[7], g[1]),
-                (f[8], g[0]),
-                (f2[9], g19[9])
-            ),
-            column!(
-                (f[0], g[9]),
-                (f[1], g[8]),
-                (f[2], g[7]),
-                (f[3], g[6]),
-                (f[4], g[5]),
-                (f[5], g[4]),
-                (f[6], g[3]),
-                (f[7], g[2]),
-                (f[8], g[1]),
-                (f[9], g[0])
-            ),
-        ];
-        Fe4(carry(carry(columns)))
+        let mut t = [zero; 10];
+        for i in 0..5 {
+            let (a, b) = (f[2 * i], f[2 * i + 1]);
+            let b2 = _mm256_add_epi64(b, b);
+            // w[k + 1] is what f[2 i] is multiplied with for column k, f[2 i + 1] for column k + 1.
+            let w: &[__m256i; 11] = w[9 - 2 * i..].first_chunk().expect("eleven are left");
+            t[0] = _mm256_add_epi64(t[0], _mm256_mul_epu32(b2, w[0]));
+            macro_rules! columns {
+                ($($k:literal $b:ident),*) => {$(
+                    t[$k] = _mm256_add_epi64(t[$k], _mm256_mul_epu32(a, w[$k + 1]));
+                    t[$k + 1] = _mm256_add_epi64(t[$k + 1], _mm256_mul_epu32($b, w[$k + 1]));
+                )*};
+            }
+            columns!(0 b, 1 b2, 2 b, 3 b2, 4 b, 5 b2, 6 b, 7 b2, 8 b);
+            t[9] = _mm256_add_epi64(t[9], _mm256_mul_epu32(a, w[10]));
+        }
+        Fe4(carry(t))
     }
 
-    /// The square.
+    /// The square of an element at most 3.
     ///
     /// # Correctness
     /// The product's columns, with equal products taken once and counted twice; 38 times an odd limb
     /// is as small as 19 times an even one.
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx2")]
     pub(super) fn square(&self) -> Fe4 {
         let f = &self.0;
-        debug_assert_loose(f);
+        debug_assert_at_most(3, f);
         let mut f2 = *f;
         for limb in &mut f2 {
             *limb = _mm256_add_epi64(*limb, *limb);
@@ -372,7 +310,7 @@ impl Fe4 {
             ),
             column!((f2[0], f[9]), (f2[1], f[8]), (f2[2], f[7]), (f2[3], f[6]), (f2[4], f[5])),
         ];
-        Fe4(carry(carry(columns)))
+        Fe4(carry(columns))
     }
 }
 

@@ -1,8 +1,10 @@
 //! A ring on the fastest kernel of the CPU.
 
-use super::ring::{Digit, Ring, bit_len, digits, window_bits};
+use super::Elements;
+use super::ring::{Digit, Ring, bit_len, digits, select, window_bits};
 use core::iter::Peekable;
 use core::slice::Iter;
+use zeroize::Zeroize;
 
 /// A way of multiplying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,7 @@ impl Kernel {
 /// have different words.
 ///
 /// # Security
-/// Not constant time.
+/// Not constant time; but see [`FastRing::pow`].
 #[derive(Clone)]
 pub struct FastRing {
     ring: Ring,
@@ -173,18 +175,6 @@ impl FastRing {
         }
     }
 
-    /// Has the memory of an element on its way to the cache, where the CPU can do that.
-    pub fn prefetch(a: &[u64]) {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        for line in a.chunks(8) {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a prefetch changes no memory and faults on no address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-        let _ = a;
-    }
-
     /// Multiplies `a` by `b` in place.
     pub fn mul_assign(&mut self, a: &mut [u64], b: &[u64]) {
         match &mut self.engine {
@@ -193,6 +183,40 @@ impl FastRing {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.multiply(a, b),
             Engine::Portable(wide) => self.ring.mul_assign(a, b, wide),
+        }
+    }
+
+    /// Multiplies element i of `table` by element j of `with`, for each [i, j] in turn: faster than one
+    /// by one, for products that do not wait for each other keep the multipliers busy.
+    ///
+    /// # Panics
+    /// A pair names an element that is not there.
+    pub fn mul_each(&mut self, table: &mut Elements, with: &Elements, pairs: &[[u32; 2]]) {
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.multiply_each(table, Some(with), pairs),
+            _ => {
+                for &[i, j] in pairs {
+                    self.mul_assign(table.value_mut(i as usize), with.value(j as usize));
+                }
+            }
+        }
+    }
+
+    /// As [`FastRing::mul_each`], with both factors of a pair in one table.
+    ///
+    /// # Panics
+    /// A pair names an element that is not there.
+    pub fn mul_within(&mut self, table: &mut Elements, pairs: &[[u32; 2]]) {
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.multiply_each(table, None, pairs),
+            _ => {
+                for &[i, j] in pairs {
+                    let factor = table.value(j as usize).to_vec();
+                    self.mul_assign(table.value_mut(i as usize), &factor);
+                }
+            }
         }
     }
 
@@ -211,10 +235,76 @@ impl FastRing {
         }
     }
 
+    /// Squares `a` in place `count` times, and appends every `every`th value, counted from here, to
+    /// `table`.
+    ///
+    /// # Panics
+    /// `every` is zero.
+    pub fn square_recording(
+        &mut self,
+        a: &mut [u64],
+        count: u64,
+        every: u64,
+        table: &mut Elements,
+    ) {
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.square_recording(a, count, every, table),
+            _ => {
+                for _ in 0..count / every {
+                    self.square_assign(a, every);
+                    table.push(a);
+                }
+                self.square_assign(a, count % every);
+            }
+        }
+    }
+
     /// Raises an element to a public power, little-endian limbs.
     #[must_use]
     pub fn pow_vartime(&mut self, base: &[u64], exponent: &[u64]) -> Vec<u64> {
         self.multi_pow_vartime(&[(base, exponent)])
+    }
+
+    /// Raises an element to a power that should not show, little-endian limbs.
+    ///
+    /// # Security
+    /// The sequence of operations and of memory accesses depends on the lengths of `exponent` and of the
+    /// modulus alone; but with IFMA, an operation whose guess is wrong takes longer, about one in 2^30.
+    #[must_use]
+    pub fn pow(&mut self, base: &[u64], exponent: &[u64]) -> Vec<u64> {
+        let len = self.len();
+        let mut table = self.one();
+        for i in 1..16 {
+            let mut power = table[(i - 1) * len..].to_vec();
+            self.mul_assign(&mut power, base);
+            table.extend(&power);
+            power.zeroize();
+        }
+        let mut out = self.one();
+        let mut pick = vec![0; len];
+        for &limb in exponent.iter().rev() {
+            for shift in (0..16).rev() {
+                self.square_assign(&mut out, 4);
+                select(&mut pick, &table, limb >> (4 * shift) & 15);
+                self.mul_assign(&mut out, &pick);
+            }
+        }
+        table.zeroize();
+        pick.zeroize();
+        out
+    }
+
+    /// Overwrites the modulus and all that came from it, where the modulus is a secret.
+    pub fn zeroize(&mut self) {
+        self.ring.zeroize();
+        match &mut self.engine {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Ifma(ifma) => ifma.zeroize(),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Mulx(mulx) => mulx.zeroize(),
+            Engine::Portable(wide) => wide.zeroize(),
+        }
     }
 
     /// The product of all bases, each raised to its public power.

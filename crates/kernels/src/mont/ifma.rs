@@ -63,9 +63,9 @@
 mod exact;
 mod memory;
 
-use super::{Ring, portable};
+use super::{Elements, Ring, portable};
 use exact::{Exact, inverse_power_of_two, power_of_two};
-use memory::{Memory, from_digits, to_digits};
+use memory::{AHEAD, Memory, Pair, Pairs, Record, from_digits, to_digits};
 
 const BLOCK_BITS: usize = 416;
 
@@ -151,15 +151,51 @@ impl Ifma {
         from_digits(digits, self.exact.modulus().len())
     }
 
+    /// Overwrites all that came from the modulus.
+    pub(super) fn zeroize(&mut self) {
+        self.memory.zeroize();
+        self.exact.zeroize();
+    }
+
     /// Squares `a` so many times.
     pub(super) fn square(&mut self, a: &mut [u64], count: u64) {
+        self.square_on(a, count, &mut Record::nothing());
+    }
+
+    /// Squares `a` so many times and appends every `every`th value, counted from here, to `table`.
+    pub(super) fn square_recording(
+        &mut self,
+        a: &mut [u64],
+        count: u64,
+        every: u64,
+        table: &mut Elements,
+    ) {
+        let more = usize::try_from(count / every).expect("what is recorded fits memory");
+        let (to, width) = table.reserve(more);
+        assert_eq!(width, self.v, "the table is of this class");
+        self.square_on(a, count, &mut Record { left: every, every, to });
+        // SAFETY: the kernel, or `square_on`, has written so many elements.
+        unsafe { table.grow(more) };
+    }
+
+    /// The caller has made room for what is recorded.
+    fn square_on(&mut self, a: &mut [u64], count: u64, record: &mut Record) {
         let mut left = count;
         while left > 0 {
-            left = self.memory.square(a, left);
+            // SAFETY: there is room, see above.
+            left = unsafe { self.memory.square(a, left, record) };
             if left > 0 {
                 self.square_exactly(a);
                 self.redone += 1;
                 left -= 1;
+                record.left -= 1;
+                if record.left == 0 {
+                    let words: *mut u64 = record.to.cast();
+                    // SAFETY: as above, for one more element of as many words.
+                    unsafe { words.copy_from_nonoverlapping(a.as_ptr(), a.len()) };
+                    record.to = record.to.wrapping_add(self.v);
+                    record.left = record.every;
+                }
             }
         }
     }
@@ -177,6 +213,64 @@ impl Ifma {
             to_digits(a, &product);
         }
     }
+
+    /// Multiplies element i of `table` by element j of `with`, or of the table itself, for each [i, j]
+    /// in turn.
+    ///
+    /// # Panics
+    /// A pair names an element that is not there.
+    pub(super) fn multiply_each(
+        &mut self,
+        table: &mut Elements,
+        with: Option<&Elements>,
+        pairs: &[Pair],
+    ) {
+        let (count, others) = (table.len(), with.map_or(table.len(), Elements::len));
+        let most =
+            pairs.iter().fold([0, 0], |most, pair| [most[0].max(pair[0]), most[1].max(pair[1])]);
+        let there = (most[0] as usize) < count && (most[1] as usize) < others;
+        assert!(there || pairs.is_empty(), "a pair names elements of the tables");
+        let (first, width) = table.place_mut();
+        let second = with.map_or(first.cast_const(), |with| with.place().0);
+        assert_eq!(width, self.v, "the table is of this class");
+        let mut list = [[0; 2]; RUN + AHEAD];
+        let mut rest = pairs;
+        while !rest.is_empty() {
+            let run = independent(&rest[..rest.len().min(RUN)], with.is_none());
+            list[..run].copy_from_slice(&rest[..run]);
+            list[run..run + AHEAD].fill(rest[run - 1]);
+            let places = &list[..run + AHEAD];
+            // SAFETY: the places are of whole elements of the two tables by the assertion, the tables
+            // are borrowed by this call and not touched meanwhile, and `independent` has cut the list.
+            let left = unsafe { self.memory.multiply_each(&Pairs { first, second, places }) };
+            let done = run - left;
+            if left > 0 {
+                let [i, j] = rest[done].map(|place| place as usize);
+                let factor = self.limbs(with.unwrap_or(table).value(j));
+                let product = self.exact.product(&self.limbs(table.value(i)), &factor);
+                to_digits(table.value_mut(i), &product);
+                self.redone += 1;
+            }
+            rest = &rest[done + usize::from(left > 0)..];
+        }
+    }
+}
+
+/// The most pairs that are given to the kernel at once.
+const RUN: usize = 512;
+
+/// How many of the pairs come before one that needs the product just before it, whose first steps the
+/// kernel would take too early.
+fn independent(pairs: &[Pair], within: bool) -> usize {
+    let needs = |pair: &[Pair]| {
+        let ([made, _], next) = (pair[0], pair[1]);
+        next[0] == made || within & (next[1] == made)
+    };
+    // Mostly none does, and that is seen soonest without looking for which.
+    if !pairs.windows(2).fold(false, |any, pair| any | needs(pair)) {
+        return pairs.len();
+    }
+    pairs.windows(2).position(needs).map_or(pairs.len(), |at| at + 1)
 }
 
 #[cfg(test)]

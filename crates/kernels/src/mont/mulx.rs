@@ -32,6 +32,7 @@
 
 use super::{Ring, portable, ring::bit_len};
 use core::arch::asm;
+use zeroize::Zeroize;
 
 /// Words of the frame that the code is given; the quotient's limbs are its last eight.
 const FRAME: usize = 25;
@@ -85,6 +86,14 @@ impl Mulx {
         memory[FRAME + 2 * part(limbs)..][..limbs].copy_from_slice(&n);
         let inverse = negative_inverse(n[0], n[1]);
         Mulx { inverse, n, entering, memory }
+    }
+
+    /// Overwrites all that came from N.
+    pub(super) fn zeroize(&mut self) {
+        self.inverse.zeroize();
+        for limbs in [&mut self.n, &mut self.entering, &mut self.memory] {
+            limbs.zeroize();
+        }
     }
 
     /// The number of words of an element.

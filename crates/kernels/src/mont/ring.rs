@@ -260,7 +260,7 @@ pub(super) fn digits(exponent: &[u64], window: usize) -> Vec<Digit> {
 }
 
 /// pick = table[index], reading all 16 rows.
-fn select(pick: &mut [u64], table: &[u64], index: u64) {
+pub(super) fn select(pick: &mut [u64], table: &[u64], index: u64) {
     pick.fill(0);
     for (i, row) in table.chunks_exact(pick.len()).enumerate() {
         let differ = i as u64 ^ index;

@@ -1,5 +1,6 @@
 //! Long runs of squarings modulo one number, on the fastest kernel that fits.
 
+use super::Elements;
 use super::fast::{FastRing, Kernel};
 use super::ring::Ring;
 
@@ -60,6 +61,15 @@ impl Squarer {
         self.ring.shares_elements_with(ring).then(|| self.value.clone())
     }
 
+    /// Squares the value `count` times and appends every `every`th value, counted from here, to `table`,
+    /// as elements of this ring or of one that [`Squarer::element_of`] knows.
+    ///
+    /// # Panics
+    /// `every` is zero.
+    pub fn square_recording(&mut self, count: u64, every: u64, table: &mut Elements) {
+        self.ring.square_recording(&mut self.value, count, every, table);
+    }
+
     /// Squares the value `count` times.
     pub fn square(&mut self, count: u64) {
         self.ring.square_assign(&mut self.value, count);
@@ -95,9 +105,20 @@ mod tests {
             short.set(&start);
             start.push(0);
             long.set(&start);
-            for _ in 0..50 {
-                long.square(5);
-                short.square(5);
+            let mut table = Elements::new(&ring, 0);
+            for round in 0..50 {
+                if round % 2 == 1 && long.element_of(&ring).is_some() {
+                    long.square_recording(5, 2, &mut table);
+                    for i in [2, 1] {
+                        short.square(2);
+                        let element = table.value(table.len() - i);
+                        assert_eq!(ring.leave(element), short.value(), "{limbs}");
+                    }
+                    short.square(1);
+                } else {
+                    long.square(5);
+                    short.square(5);
+                }
                 match long.element_of(&ring) {
                     Some(element) => assert_eq!(ring.leave(&element), short.value(), "{limbs}"),
                     None => assert!(!shared || ring.kernel() != Kernel::Ifma, "{limbs}"),

@@ -1,6 +1,7 @@
 //! Why a ceremony ended without a result, who is blamed, and whom a new attempt leaves out.
 
-use crate::log::{Basis, BlameRecord};
+use crate::log::{Basis, BlameRecord, ReceiptRecord};
+use crate::wire::Envelope;
 use libp2p::PeerId;
 
 /// The end of a ceremony without a result.
@@ -37,6 +38,17 @@ impl Fault {
             culprits: vec![peer],
             retired: Vec::new(),
         }
+    }
+}
+
+/// What a peer signed, with the payload where that is worth keeping.
+pub(crate) fn receipt(envelope: &Envelope, with_payload: bool) -> ReceiptRecord {
+    ReceiptRecord {
+        to: envelope.to.map(|id| id.to_string()),
+        round: envelope.round,
+        payload_hash: hex::encode(envelope.receipt.payload_hash),
+        payload: with_payload.then(|| hex::encode(envelope.payload())),
+        signature: hex::encode(envelope.receipt.signature),
     }
 }
 

@@ -45,7 +45,7 @@ impl Shared {
         let proposed = Proposed::check(envelope, proposal, self.me(), knows, key)?;
         let mailbox = self
             .mailboxes
-            .open(proposed.id, &proposed.candidates)
+            .open(proposed.id, Some(proposed.proposer), &proposed.candidates)
             .map_err(|full| full.to_string())?;
         let (job, proposer) = (proposed.job.clone(), proposed.proposer);
         self.blocking(move |shared| shared.agrees(&job, proposer))
@@ -67,9 +67,9 @@ impl Shared {
         job: &Job,
         proposer: libp2p::PeerId,
     ) -> Result<Option<&'static str>, crate::Error> {
-        let Job::Sign { key, digest } = job else { return Ok(None) };
+        let Job::Sign { key, digest } = job else { return Ok(self.agrees_to_a_key(proposer)) };
         let (key, digest) = (KeyId((*key).into()), (*digest).into());
-        if self.log.is_retired(&key, &proposer)? {
+        if self.retired.has(&self.log, &key, &proposer)? {
             return Ok(Some("the pairwise setup with the proposer is retired; make a new key"));
         }
         let free = self.config.policy.sign == SignPolicy::Peers;
@@ -77,6 +77,14 @@ impl Shared {
             return Ok(Some("this node has not approved the digest"));
         }
         Ok(None)
+    }
+
+    fn agrees_to_a_key(&self, proposer: libp2p::PeerId) -> Option<&'static str> {
+        if !self.config.policy.keygen.allows(&self.config.peer_name(&proposer)) {
+            return Some("this node makes no keys that this peer proposes");
+        }
+        let free = self.keygens.take(proposer, Instant::now());
+        (!free).then_some("this peer has proposed as many keys as it may in an hour")
     }
 
     async fn take_part(self: Arc<Self>, proposed: Proposed, mailbox: Mailbox, until: Instant) {

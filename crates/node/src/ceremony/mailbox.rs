@@ -4,6 +4,7 @@
 //! node cannot crowd out the others, and the memory of a ceremony is bounded.
 
 use crate::ceremony::lock;
+use crate::config::Limits;
 use crate::wire::{CeremonyId, Envelope};
 use libp2p::PeerId;
 use std::collections::HashMap;
@@ -20,12 +21,15 @@ const MESSAGES_OF_FULL_LENGTH: usize = 8;
 pub(crate) struct Mailboxes {
     open: Arc<Mutex<HashMap<CeremonyId, Slot>>>,
     most_ceremonies: usize,
+    most_of_a_peer: usize,
     most_bytes: usize,
 }
 
 #[derive(Debug)]
 struct Slot {
     sender: mpsc::Sender<Envelope>,
+    /// Who proposed it, if this node did not.
+    proposer: Option<PeerId>,
     /// What each candidate has left: messages and bytes.
     quotas: HashMap<PeerId, (usize, usize)>,
 }
@@ -54,19 +58,30 @@ pub(crate) enum Dropped {
 pub(crate) enum Full {
     #[error("as many ceremonies run as are allowed")]
     Limit,
+    #[error("as many ceremonies of one proposer run as are allowed")]
+    Peer,
     #[error("this ceremony runs already")]
     Runs,
 }
 
 impl Mailboxes {
-    /// Queues for at most `most_ceremonies`, of messages of at most `message_bytes`.
-    pub(crate) fn new(most_ceremonies: usize, message_bytes: usize) -> Self {
-        let most_bytes = message_bytes.saturating_mul(MESSAGES_OF_FULL_LENGTH);
-        Mailboxes { open: Arc::default(), most_ceremonies, most_bytes }
+    /// Queues for as many ceremonies, of messages as long, as the limits allow.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Mailboxes {
+            open: Arc::default(),
+            most_ceremonies: limits.ceremonies,
+            most_of_a_peer: limits.ceremonies_per_peer,
+            most_bytes: limits.message_bytes.saturating_mul(MESSAGES_OF_FULL_LENGTH),
+        }
     }
 
-    /// Opens the queue of a ceremony.
-    pub(crate) fn open(&self, id: CeremonyId, candidates: &[PeerId]) -> Result<Mailbox, Full> {
+    /// Opens the queue of a ceremony that a peer proposed, or, with `None`, this node.
+    pub(crate) fn open(
+        &self,
+        id: CeremonyId,
+        proposer: Option<PeerId>,
+        candidates: &[PeerId],
+    ) -> Result<Mailbox, Full> {
         let mut open = lock(&self.open);
         if open.contains_key(&id) {
             return Err(Full::Runs);
@@ -74,10 +89,14 @@ impl Mailboxes {
         if open.len() >= self.most_ceremonies {
             return Err(Full::Limit);
         }
+        let of_proposer = open.values().filter(|slot| slot.proposer == proposer).count();
+        if proposer.is_some() && of_proposer >= self.most_of_a_peer {
+            return Err(Full::Peer);
+        }
         let quotas: HashMap<_, _> =
             candidates.iter().map(|peer| (*peer, (MESSAGES, self.most_bytes))).collect();
         let (sender, receiver) = mpsc::channel(MESSAGES * quotas.len().max(1));
-        open.insert(id, Slot { sender, quotas });
+        open.insert(id, Slot { sender, proposer, quotas });
         Ok(Mailbox { id, receiver, open: self.open.clone() })
     }
 
@@ -127,6 +146,12 @@ mod tests {
     use crate::identity::Identity;
     use crate::wire::Body;
 
+    fn boxes(ceremonies: usize, ceremonies_per_peer: usize) -> Mailboxes {
+        let limits =
+            Limits { ceremonies, ceremonies_per_peer, message_bytes: 1000, ..Limits::default() };
+        Mailboxes::new(&limits)
+    }
+
     fn message(ceremony: u8, from: &Identity) -> Envelope {
         let body = Body::Done([0; 32].into());
         let bytes = Envelope::seal(from, CeremonyId([ceremony; 32]), None, 0, &body);
@@ -140,8 +165,8 @@ mod tests {
             Identity::from_seed(&[2; 32]),
             Identity::from_seed(&[3; 32]),
         );
-        let mailboxes = Mailboxes::new(2, 1000);
-        let mut mailbox = mailboxes.open(CeremonyId([1; 32]), &[a.id(), b.id()]).unwrap();
+        let mailboxes = boxes(2, 2);
+        let mut mailbox = mailboxes.open(CeremonyId([1; 32]), None, &[a.id(), b.id()]).unwrap();
         for _ in 0..MESSAGES {
             mailboxes.put(message(1, &a), 1).unwrap();
         }
@@ -155,12 +180,27 @@ mod tests {
 
     #[test]
     fn ceremonies_are_bounded_and_closed_by_dropping() {
-        let mailboxes = Mailboxes::new(1, 1000);
-        let first = mailboxes.open(CeremonyId([1; 32]), &[]).unwrap();
-        assert_eq!(mailboxes.open(CeremonyId([1; 32]), &[]).unwrap_err(), Full::Runs);
-        assert_eq!(mailboxes.open(CeremonyId([2; 32]), &[]).unwrap_err(), Full::Limit);
+        let mailboxes = boxes(1, 1);
+        let open = |id| mailboxes.open(CeremonyId([id; 32]), None, &[]);
+        let first = open(1).unwrap();
+        assert_eq!(open(1).unwrap_err(), Full::Runs);
+        assert_eq!(open(2).unwrap_err(), Full::Limit);
         drop(first);
         assert_eq!(mailboxes.running(), 0);
-        mailboxes.open(CeremonyId([2; 32]), &[]).unwrap();
+        open(2).unwrap();
+    }
+
+    #[test]
+    fn one_proposer_cannot_take_all_ceremonies() {
+        let (a, b) = (Identity::from_seed(&[1; 32]).id(), Identity::from_seed(&[2; 32]).id());
+        let mailboxes = boxes(5, 2);
+        let open = |id, proposer| mailboxes.open(CeremonyId([id; 32]), proposer, &[]);
+        let first = open(1, Some(a)).unwrap();
+        let _second = open(2, Some(a)).unwrap();
+        assert_eq!(open(3, Some(a)).unwrap_err(), Full::Peer);
+        let _others = (open(3, Some(b)).unwrap(), open(4, None).unwrap(), open(5, None).unwrap());
+        assert_eq!(open(6, None).unwrap_err(), Full::Limit);
+        drop(first);
+        assert!(open(6, Some(a)).is_ok());
     }
 }

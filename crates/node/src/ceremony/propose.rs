@@ -2,13 +2,13 @@
 
 use crate::Error;
 use crate::ceremony::agreement::{Agreement, Proposed, threshold_of};
-use crate::ceremony::fault::blame;
+use crate::ceremony::fault::{blame, receipt};
 use crate::ceremony::join::clip;
 use crate::ceremony::mailbox::Mailbox;
 use crate::ceremony::{Fault, Finished, Shared, new_record, rounds};
 use crate::codec::Frame;
 use crate::identity::sorted;
-use crate::log::{Basis, BlameRecord, CeremonyRecord, State};
+use crate::log::{Basis, BlameRecord, CeremonyRecord, ReceiptRecord, State};
 use crate::shares::Key;
 use crate::transport::SendError;
 use crate::wire::{Body, CeremonyId, Envelope, Fail, Job, Join, Proposal, Start};
@@ -114,7 +114,7 @@ impl Shared {
         let check = move |shared: &Self| {
             let mut left = Vec::with_capacity(candidates.len());
             for peer in candidates {
-                if !shared.log.is_retired(&id, &peer)? {
+                if !shared.retired.has(&shared.log, &id, &peer)? {
                     left.push(peer);
                 }
             }
@@ -130,8 +130,10 @@ impl Shared {
         candidates: &[PeerId],
     ) -> Result<(CeremonyRecord, Vec<PeerId>), Refusal> {
         let id = CeremonyId(*self.fresh());
-        let mailbox =
-            self.mailboxes.open(id, candidates).map_err(|full| Refusal::Busy(full.to_string()))?;
+        let mailbox = self
+            .mailboxes
+            .open(id, None, candidates)
+            .map_err(|full| Refusal::Busy(full.to_string()))?;
         let mut record = new_record(id, job, self.me(), candidates);
         self.begin(&record).await?;
         let mut stop = self.stop.clone();
@@ -194,11 +196,16 @@ impl Shared {
 
 /// The answers to one proposal.
 struct Gathering {
+    me: PeerId,
+    /// SHA-256 of what was proposed.
+    proposal: [u8; 32],
     needed: usize,
     /// All candidates, the preferred first.
     order: Vec<PeerId>,
     joins: HashMap<PeerId, Vec<u8>>,
     refusals: HashMap<PeerId, String>,
+    /// Joins that nobody could accept; whoever sent one is in `refusals` too.
+    wrong: HashMap<PeerId, ReceiptRecord>,
     unreachable: HashMap<PeerId, SendError>,
     early: Vec<Envelope>,
 }
@@ -209,10 +216,13 @@ struct NoQuorum;
 impl Gathering {
     fn new(shared: &Shared, proposed: &Proposed, own: Vec<u8>) -> Self {
         Gathering {
+            me: shared.me(),
+            proposal: proposed.hash,
             needed: proposed.needed(),
             order: proposed.order(|id| shared.was_absent(id)),
             joins: HashMap::from([(shared.me(), own)]),
             refusals: HashMap::new(),
+            wrong: HashMap::new(),
             unreachable: HashMap::new(),
             early: Vec::new(),
         }
@@ -254,10 +264,19 @@ impl Gathering {
 
     fn take(&mut self, envelope: Envelope) {
         match &envelope.body {
-            Body::Join(Join::Accept { .. }) => {
-                self.joins.insert(envelope.from, envelope.to_bytes());
+            // A second join changes nothing: it may have been sent again.
+            Body::Join(_) if self.joins.contains_key(&envelope.from) => {}
+            Body::Join(_) if self.refusals.contains_key(&envelope.from) => {}
+            Body::Join(Join::Accept { proposal, .. }) => {
+                // The others check it too, and would blame who passed it on.
+                if <[u8; 32]>::from(*proposal) == self.proposal && envelope.to == Some(self.me) {
+                    self.joins.insert(envelope.from, envelope.to_bytes());
+                } else {
+                    self.refusals.insert(envelope.from, WRONG_JOIN.to_owned());
+                    self.wrong.insert(envelope.from, receipt(&envelope, true));
+                }
             }
-            Body::Join(Join::Refuse(reason)) if !self.joins.contains_key(&envelope.from) => {
+            Body::Join(Join::Refuse(reason)) => {
                 self.refusals.insert(envelope.from, clip(reason));
             }
             Body::Protocol(_) => self.early.push(envelope),
@@ -308,7 +327,18 @@ impl Gathering {
             shared.note_absent(*id);
             blames.push(blame(*id, shared.me(), 0, &self.absence(id), Basis::Absence));
         }
+        blames.extend(self.wrong_joins());
         blames
+    }
+
+    /// The blame of those whose joins nobody could accept. It is an accusation: only this node knows
+    /// what it proposed to them.
+    fn wrong_joins(&self) -> impl Iterator<Item = BlameRecord> {
+        self.order.iter().filter_map(|id| {
+            let mut blame = blame(*id, self.me, 0, WRONG_JOIN, Basis::Accusation);
+            blame.receipts.push(self.wrong.get(id)?.clone());
+            Some(blame)
+        })
     }
 
     fn absence(&self, id: &PeerId) -> String {
@@ -329,9 +359,13 @@ impl Gathering {
             }
         }
         let joined = self.joins.len();
-        Fault::own(format!("{joined} of {needed} needed nodes joined; {}", reasons.join("; ")))
+        let reason = format!("{joined} of {needed} needed nodes joined; {}", reasons.join("; "));
+        Fault { culprits: self.wrong.keys().copied().collect(), ..Fault::own(reason) }
     }
 }
+
+/// What a node is blamed for that joins something else than was proposed to it.
+const WRONG_JOIN: &str = "joined another proposal, or sent its join to somebody else";
 
 /// Asks one candidate until it has the proposal, and tells each time what became of it.
 ///
@@ -350,5 +384,88 @@ async fn ask(
             return;
         }
         sleep(Duration::from_millis(200)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+
+    const ID: CeremonyId = CeremonyId([9; 32]);
+
+    fn join(from: &Identity, to: Option<PeerId>, proposal: u8, nonce: u8) -> Envelope {
+        let join = Join::Accept { nonce: [nonce; 32].into(), proposal: [proposal; 32].into() };
+        Envelope::open(&Envelope::seal(from, ID, to, 0, &Body::Join(join))).unwrap()
+    }
+
+    fn gathering(nodes: &[Identity], needed: usize) -> Gathering {
+        let me = nodes[0].id();
+        Gathering {
+            me,
+            proposal: [7; 32],
+            needed,
+            order: nodes.iter().map(Identity::id).collect(),
+            joins: HashMap::from([(me, vec![0])]),
+            refusals: HashMap::new(),
+            wrong: HashMap::new(),
+            unreachable: HashMap::new(),
+            early: Vec::new(),
+        }
+    }
+
+    /// Whoever joins something else is left out and blamed, and the ceremony goes on without it.
+    #[test]
+    fn a_wrong_join_is_its_senders_fault() {
+        let nodes: Vec<_> = (1..=4).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+        let me = Some(nodes[0].id());
+        for wrong in [
+            join(&nodes[1], me, 8, 1),
+            join(&nodes[1], None, 7, 1),
+            join(&nodes[1], Some(nodes[2].id()), 7, 1),
+        ] {
+            let mut gathering = gathering(&nodes, 3);
+            let payload = hex::encode(wrong.payload());
+            gathering.take(wrong);
+            assert!(gathering.chosen(false).is_none());
+            gathering.take(join(&nodes[2], me, 7, 2));
+            gathering.take(join(&nodes[3], me, 7, 3));
+            // A good one afterwards does not help: an honest node sends no other.
+            gathering.take(join(&nodes[1], me, 7, 1));
+            let Some(Ok(start)) = gathering.chosen(false) else { panic!("a start") };
+            let good = [join(&nodes[2], me, 7, 2), join(&nodes[3], me, 7, 3)];
+            assert!(good.iter().all(|join| start.joins.contains(&join.to_bytes().into())));
+            let blames: Vec<_> = gathering.wrong_joins().collect();
+            assert_eq!(blames.len(), 1);
+            assert_eq!((&blames[0].peer, blames[0].round), (&nodes[1].id().to_string(), 0));
+            assert_eq!(blames[0].fault, WRONG_JOIN);
+            assert_eq!(blames[0].receipts[0].payload.as_ref(), Some(&payload));
+        }
+    }
+
+    #[test]
+    fn without_a_quorum_the_wrong_join_is_known() {
+        let nodes: Vec<_> = (1..=2).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+        let mut gathering = gathering(&nodes, 2);
+        gathering.take(join(&nodes[1], Some(nodes[0].id()), 8, 1));
+        assert!(matches!(gathering.chosen(false), Some(Err(NoQuorum))));
+        assert_eq!(gathering.wrong_joins().count(), 1);
+    }
+
+    #[test]
+    fn the_first_join_stays() {
+        let nodes: Vec<_> = (1..=2).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+        let (me, mut gathering) = (Some(nodes[0].id()), gathering(&nodes, 2));
+        let first = join(&nodes[1], me, 7, 1);
+        let refusal = Body::Join(Join::Refuse("no".into()));
+        let refusal = Envelope::open(&Envelope::seal(&nodes[1], ID, me, 0, &refusal)).unwrap();
+        for envelope in
+            [first.clone(), join(&nodes[1], me, 7, 2), join(&nodes[1], me, 8, 3), refusal]
+        {
+            gathering.take(envelope);
+        }
+        let Some(Ok(start)) = gathering.chosen(false) else { panic!("a start") };
+        assert!(start.joins.contains(&first.to_bytes().into()));
+        assert_eq!(gathering.wrong_joins().count(), 0);
     }
 }

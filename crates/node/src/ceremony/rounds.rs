@@ -1,7 +1,7 @@
 //! The rounds of a ceremony: carry a session's messages, keep its deadlines, find who is at fault.
 
 use crate::ceremony::agreement::Agreement;
-use crate::ceremony::fault::blame;
+use crate::ceremony::fault::{blame, receipt};
 use crate::ceremony::join::clip;
 use crate::ceremony::mailbox::Mailbox;
 use crate::ceremony::{Fault, Finished, Shared};
@@ -138,7 +138,7 @@ impl Room {
         let begin = move |shared: &Shared| {
             // Whoever proposed: one more run with a retired setup may cost a bit of it.
             for (peer, _) in &roster {
-                if shared.log.is_retired(&key, peer).map_err(Fault::own)? {
+                if shared.retired.has(&shared.log, &key, peer).map_err(Fault::own)? {
                     let name = shared.name(peer);
                     return Err(Fault::own(format!("the pairwise setup with {name} is retired")));
                 }
@@ -254,14 +254,7 @@ impl Room {
 
     fn keep_receipt(&mut self, envelope: &Envelope, length: usize) {
         let whole = envelope.to.is_none() && length <= KEPT_PAYLOAD;
-        let receipt = ReceiptRecord {
-            to: envelope.to.map(|id| id.to_string()),
-            round: envelope.round,
-            payload_hash: hex::encode(envelope.receipt.payload_hash),
-            payload: whole.then(|| hex::encode(envelope.payload())),
-            signature: hex::encode(envelope.receipt.signature),
-        };
-        self.receipts.entry(envelope.from).or_default().push(receipt);
+        self.receipts.entry(envelope.from).or_default().push(receipt(envelope, whole));
     }
 
     fn note_refused(&mut self, refused: Vec<(PartyId, MessageError)>) {
@@ -361,10 +354,15 @@ impl Room {
         let Some(key) = self.agreement.proposed.key.clone() else { return };
         let (id, retired) = (self.agreement.proposed.id, fault.retired.clone());
         let keep = move |shared: &Shared| {
-            retired.iter().try_for_each(|peer| shared.log.retire(&key.id, peer, id))
+            // Each of them, also after one that could not be written.
+            let (kept, log) = (&shared.retired, &shared.log);
+            let kept: Vec<_> =
+                retired.iter().map(|peer| kept.add(log, &key.id, peer, id)).collect();
+            kept.into_iter().collect::<Result<(), _>>()
         };
         if let Err(error) = self.shared.blocking(keep).await.and_then(|kept| kept) {
-            tracing::error!(event = "log_failed", %error);
+            // Until it stops this node remembers it; then nobody would.
+            tracing::error!(event = "retirement_not_stored", %error);
         }
     }
 

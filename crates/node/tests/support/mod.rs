@@ -8,6 +8,7 @@ use rand_core::SeedableRng;
 use serde_json::Value;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 use tetralith_keyfile::{Cost, Protection};
 use tetralith_node::Node;
@@ -29,10 +30,17 @@ pub(crate) struct Member {
     pub(crate) node: Option<Node>,
 }
 
-/// Ports that are free now; all are held until all are known.
+/// Ports that are free now and that the system gives to no connection of its own accord.
 fn free_ports(count: usize) -> Vec<u16> {
-    let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    listeners.iter().map(|listener| listener.local_addr().unwrap().port()).collect()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Each process begins elsewhere, for tests of several may run side by side.
+    let first = std::process::id().wrapping_mul(97);
+    let candidates = std::iter::repeat_with(|| {
+        let step = u32::from(NEXT.fetch_add(1, Ordering::Relaxed));
+        10_000 + (first.wrapping_add(step) % 20_000) as u16
+    });
+    let free = candidates.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.take(count).collect()
 }
 
 impl Cluster {
@@ -60,9 +68,9 @@ impl Cluster {
                     name: format!("node-{}", index + 1),
                     listen: peer(index).address,
                     api: SocketAddr::from(([127, 0, 0, 1], ports[count + index])),
-                    timeouts: Timeouts { join_ms: 2_500, round_ms: 2_500 },
+                    timeouts: Timeouts { join_ms: 5_000, round_ms: 5_000 },
                     limits: Limits::default(),
-                    policy: Policy { sign: SignPolicy::Peers },
+                    policy: Policy { sign: SignPolicy::Peers, ..Policy::default() },
                     peers: (0..count).filter(|other| *other != index).map(peer).collect(),
                 };
                 edit(&mut config);
@@ -100,7 +108,10 @@ impl Cluster {
 
 impl Member {
     pub(crate) async fn start(&mut self) {
-        let mut rng = ChaCha20Rng::from_seed([self.config.api.port() as u8; 32]);
+        // Two nodes with one seed would name their ceremonies alike.
+        let mut seed = [0; 32];
+        seed[..2].copy_from_slice(&self.config.api.port().to_be_bytes());
+        let mut rng = ChaCha20Rng::from_seed(seed);
         let engine = self.engine.clone();
         let node = Node::start(&self.folder, Some(PASSPHRASE), engine, &mut rng).await;
         self.node = Some(node.unwrap());
@@ -142,15 +153,25 @@ impl Member {
         body: Option<String>,
         token: Option<&str>,
     ) -> (u16, String) {
-        let url = format!("http://{}{path}", self.config.api);
         let token = token.map(|token| format!("Bearer {token}"));
+        self.request_as(path, body.map(String::into_bytes), token).await
+    }
+
+    /// Sends a request with any bytes as its body, and any text as its authorization.
+    pub(crate) async fn request_as(
+        &self,
+        path: &str,
+        body: Option<Vec<u8>>,
+        token: Option<String>,
+    ) -> (u16, String) {
+        let url = format!("http://{}{path}", self.config.api);
         let call = move || {
             let agent: ureq::Agent =
                 ureq::Agent::config_builder().http_status_as_error(false).build().into();
             let mut response = match body {
                 Some(body) => {
                     let mut request = agent.post(&url);
-                    if let Some(token) = token {
+                    if let Some(token) = &token {
                         request = request.header("authorization", token);
                     }
                     request.send(body)

@@ -1,7 +1,9 @@
 //! Four proofs on edwards25519 at a time, for CPUs with AVX2 and no AVX-512 IFMA.
 //!
-//! The steps of [`crate::edwards::verify_encoded`], with square roots, multiplications and encodings
-//! of four rows together. A row that is not well formed is given to [`crate::verify()`].
+//! The steps of [`crate::edwards::verify_encoded`], each for all rows of a chunk before the next:
+//! exponentiations for square roots and the multiplications of points are done in lanes, and one
+//! inversion serves all encodings of a step. A row that is not well formed is given to
+//! [`crate::verify()`].
 //!
 //! RFC 9381 §5.3
 
@@ -22,12 +24,8 @@ struct Pending {
     y: PendingPoint,
     gamma: PendingPoint,
     s: [u8; 32],
-    h: PendingH,
-}
-
-enum PendingH {
-    Map(PendingMap),
-    Candidates([Candidate; 4]),
+    /// None for try-and-increment.
+    h: Option<PendingMap>,
 }
 
 /// A row with its points.
@@ -38,19 +36,19 @@ struct Ready {
     h: Point,
 }
 
+/// Counters that try-and-increment goes through here: none does for one input in 2^32, which is left
+/// to the verifier of one.
+const TRIES: u8 = 32;
+
 /// Verifies rows, in order.
 pub(super) fn verify(
     suite: Suite,
     rules: &EdwardsRules,
     rows: &[Row<'_>],
 ) -> Vec<Result<Output, Error>> {
-    rows.chunks(4).flat_map(|rows| verify_four(suite, rules, rows)).collect()
-}
-
-fn verify_four(suite: Suite, rules: &EdwardsRules, rows: &[Row<'_>]) -> Vec<Result<Output, Error>> {
     let pending: Vec<Option<Pending>> =
         rows.iter().map(|row| Pending::new(suite, rules, row)).collect();
-    let ready = ready(rules, &pending);
+    let ready = ready(rules, rows, &pending);
     let outputs = outputs(rules, rows, &ready);
     let verdict = |(row, output): (&Row<'_>, Option<Result<[u8; 64], Error>>)| match output {
         Some(output) => output.map(|output| Output::new(suite, &output)),
@@ -67,29 +65,22 @@ impl Pending {
             return None;
         }
         let key = take_32(row.public_key, 0);
-        let h = if rules.map == Map::TryAndIncrement {
-            PendingH::Candidates(edwards_candidates(rules, &key, row.alpha, 0))
-        } else {
-            PendingH::Map(edwards_map(rules, &key, row.alpha))
-        };
+        let has_map = rules.map != Map::TryAndIncrement;
         Some(Pending {
             key,
             y: PendingPoint::new(&key).ok()?,
             gamma: PendingPoint::new(&take_32(row.proof, 0)).ok()?,
             s: decode_s(rules, row.proof)?,
-            h,
+            h: has_map.then(|| edwards_map(rules, &key, row.alpha)),
         })
     }
 
-    fn ratios(&self) -> Vec<(Fe, Fe)> {
-        let mut all = vec![self.y.ratio(), self.gamma.ratio()];
-        match &self.h {
-            PendingH::Map(map) => all.push(map.ratio()),
-            PendingH::Candidates(all_h) => all.extend(all_h.map(|candidate| candidate.ratio())),
-        }
-        all
+    fn ratios(&self) -> impl Iterator<Item = (Fe, Fe)> {
+        let h = self.h.as_ref().map(PendingMap::ratio);
+        [self.y.ratio(), self.gamma.ratio()].into_iter().chain(h)
     }
 
+    /// The row with its points, but for H where it is not a map's.
     fn finish(
         &self,
         rules: &EdwardsRules,
@@ -97,24 +88,60 @@ impl Pending {
     ) -> Option<Ready> {
         let mut next = || roots.next().expect("a root for every ratio");
         let (y, gamma) = (next(), next());
-        let h = match &self.h {
-            PendingH::Map(map) => Some(map.finish(next())),
-            PendingH::Candidates(all) => first_point(all, [next(), next(), next(), next()]),
-        };
+        let h = self.h.as_ref().map(|map| map.finish(next()));
         let y = self.y.finish(y, negative_zero(rules)).ok()?;
         let gamma = self.gamma.finish(gamma, negative_zero(rules)).ok()?;
         if y.is_small_order().into() {
             return None;
         }
-        Some(Ready { key: self.key, y, parsed: Parsed { gamma, s: self.s }, h: h? })
+        let parsed = Parsed { gamma, s: self.s };
+        Some(Ready { key: self.key, y, parsed, h: h.unwrap_or(Point::IDENTITY) })
     }
 }
 
 /// Takes all roots; none where a row is malformed, or has no point H among the first candidates.
-fn ready(rules: &EdwardsRules, pending: &[Option<Pending>]) -> Vec<Option<Ready>> {
+fn ready(
+    rules: &EdwardsRules,
+    rows: &[Row<'_>],
+    pending: &[Option<Pending>],
+) -> Vec<Option<Ready>> {
     let ratios: Vec<(Fe, Fe)> = pending.iter().flatten().flat_map(Pending::ratios).collect();
     let mut roots = sqrt_ratios(&ratios).into_iter();
-    pending.iter().map(|row| row.as_ref().and_then(|row| row.finish(rules, &mut roots))).collect()
+    let mut ready: Vec<Option<Ready>> = pending
+        .iter()
+        .map(|row| row.as_ref().and_then(|row| row.finish(rules, &mut roots)))
+        .collect();
+    if rules.map == Map::TryAndIncrement {
+        try_and_increment(rules, rows, &mut ready);
+    }
+    ready
+}
+
+/// Rows that have no point yet try the next counter, together. RFC 9381 §5.4.1.1
+fn try_and_increment(rules: &EdwardsRules, rows: &[Row<'_>], ready: &mut [Option<Ready>]) {
+    let mut missing: Vec<usize> = (0..rows.len()).filter(|&i| ready[i].is_some()).collect();
+    for counter in 0..TRIES {
+        let candidates: Vec<[Candidate; 1]> = missing
+            .iter()
+            .map(|&i| {
+                edwards_candidates(rules, &take_32(rows[i].public_key, 0), rows[i].alpha, counter)
+            })
+            .collect();
+        let ratios: Vec<(Fe, Fe)> = candidates.iter().map(|[one]| one.ratio()).collect();
+        let roots = sqrt_ratios(&ratios);
+        let found = candidates.iter().zip(roots).map(|(one, root)| first_point(one, [root]));
+        let mut missed = Vec::new();
+        for (&i, h) in missing.iter().zip(found) {
+            match (h, &mut ready[i]) {
+                (Some(h), Some(row)) => row.h = h,
+                _ => missed.push(i),
+            }
+        }
+        missing = missed;
+    }
+    for i in missing {
+        ready[i] = None;
+    }
 }
 
 /// The outputs or refusals of the rows that are ready.
@@ -123,45 +150,60 @@ fn outputs(
     rows: &[Row<'_>],
     ready: &[Option<Ready>],
 ) -> Vec<Option<Result<[u8; 64], Error>>> {
-    let points = |of: fn(&Ready) -> Point| -> [Point; 4] {
-        let of_row = |i: usize| ready.get(i).and_then(Option::as_ref).map_or(Point::IDENTITY, of);
-        core::array::from_fn(of_row)
+    let of = |row: &Option<Ready>, point: fn(&Ready) -> Point| {
+        row.as_ref().map_or(Point::IDENTITY, point)
     };
-    let h = Point::encode_all(&points(|row| row.h));
-    let c: [[u8; 16]; 4] = core::array::from_fn(|i| match ready.get(i) {
-        Some(Some(row)) => read_challenge(rules, row, &h[i], rows[i].proof),
-        _ => [0; 16],
-    });
-    let (y, g, h_points) =
-        (points(|row| row.y), points(|row| row.parsed.gamma), points(|row| row.h));
-    let both = double_mul_vartime(&core::array::from_fn(|i| {
-        let s = ready.get(i).and_then(Option::as_ref).map_or([0; 32], |row| row.parsed.s);
-        let c = u128::from_le_bytes(c[i]);
-        let minus_c = match rules.negation {
-            Negation::Integer => MinusC::integer(c),
-            Negation::ModOrder => MinusC::mod_order(c),
-        };
-        DoubleMul { s, minus_c, y: y[i], h: h_points[i], g: g[i] }
-    }));
-    let mut all = [Point::IDENTITY; 12];
-    for i in 0..4 {
-        (all[3 * i], all[3 * i + 1]) = (both[i][0], both[i][1]);
-        all[3 * i + 2] = g[i].mul_by_cofactor();
-    }
-    let encodings = Point::encode_all(&all);
+    let h: Vec<Point> = ready.iter().map(|row| of(row, |row| row.h)).collect();
+    let h = Point::encode_many(&h);
+    let c: Vec<[u8; 16]> = (0..rows.len())
+        .map(|i| match &ready[i] {
+            Some(row) => read_challenge(rules, row, &h[i], rows[i].proof),
+            None => [0; 16],
+        })
+        .collect();
+    let gamma8 = ready.iter().map(|row| of(row, |row| row.parsed.gamma.mul_by_cofactor()));
+    let points: Vec<Point> =
+        commitments(rules, ready, &c).into_iter().flatten().chain(gamma8).collect();
+    let mut encodings = Point::encode_many(&points);
+    let gamma8 = encodings.split_off(2 * rows.len());
     let verdict = |(i, row): (usize, &Option<Ready>)| {
         let row = row.as_ref()?;
-        let [u, v, gamma8] = [0, 1, 2].map(|k| &encodings[3 * i + k]);
-        let proof = rows[i].proof;
+        let (u, v, proof) = (&encodings[2 * i], &encodings[2 * i + 1], rows[i].proof);
         let same = match rules.format {
             Format::Challenge => {
                 challenge(rules, &row.key, &h[i], &take_32(proof, 0), u, v).ct_eq(&c[i])
             }
             Format::Commitments => u.ct_eq(&take_32(proof, 32)) & v.ct_eq(&take_32(proof, 64)),
         };
-        Some(if bool::from(same) { Ok(output(rules, gamma8)) } else { Err(Error::Invalid) })
+        Some(if bool::from(same) { Ok(output(rules, &gamma8[i])) } else { Err(Error::Invalid) })
     };
     ready.iter().enumerate().map(verdict).collect()
+}
+
+/// U = s B - c Y and V = s H - c Γ of every row; rows that are not ready have any.
+fn commitments(rules: &EdwardsRules, ready: &[Option<Ready>], c: &[[u8; 16]]) -> Vec<[Point; 2]> {
+    let lane = |i: usize| {
+        let c = u128::from_le_bytes(c.get(i).copied().unwrap_or_default());
+        let minus_c = match rules.negation {
+            Negation::Integer => MinusC::integer(c),
+            Negation::ModOrder => MinusC::mod_order(c),
+        };
+        match ready.get(i).and_then(Option::as_ref) {
+            Some(Ready { y, parsed, h, .. }) => {
+                DoubleMul { s: parsed.s, minus_c, y: *y, h: *h, g: parsed.gamma }
+            }
+            None => {
+                let [y, h, g] = [Point::IDENTITY; 3];
+                DoubleMul { s: [0; 32], minus_c, y, h, g }
+            }
+        }
+    };
+    let fours = (0..ready.len()).step_by(4);
+    let mut all: Vec<[Point; 2]> = fours
+        .flat_map(|i| double_mul_vartime(&[lane(i), lane(i + 1), lane(i + 2), lane(i + 3)]))
+        .collect();
+    all.truncate(ready.len());
+    all
 }
 
 /// The proof's challenge, or that of its commitments.

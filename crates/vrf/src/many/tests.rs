@@ -159,8 +159,52 @@ fn all_kinds(suite: Suite) -> Vec<Owned> {
     all
 }
 
+/// Every kind of row on P-256 and secp256k1: also sums that are neutral, and points that the formulas
+/// add to themselves.
+fn sec1_kinds(suite: Suite) -> Vec<Owned> {
+    let mut all: Vec<Owned> = (0..24).flat_map(|i| [honest(suite, i), forged(suite, i)]).collect();
+    let mut with = |i: u8, change: &dyn Fn(&mut Owned)| {
+        let mut row = honest(suite, i);
+        change(&mut row);
+        all.push(row);
+    };
+    for tag in [0, 1, 4, 5, 0xff] {
+        with(tag & 7, &|row| row.0[0] = tag);
+        with(tag & 7, &|row| row.2[0] = tag);
+    }
+    for fill in [0, 1, 0xff] {
+        with(fill & 7, &|row| row.0[1..].fill(fill));
+        with(fill & 7, &|row| row.2[1..33].fill(fill));
+        with(fill & 7, &|row| row.2[33..49].fill(fill));
+        with(fill & 7, &|row| row.2[49..].fill(fill));
+        with(fill & 7, &|row| row.2[33..].fill(fill));
+    }
+    for length in [0, 32, 80, 82] {
+        with(7, &|row| row.0.resize(length, 2));
+        with(8, &|row| row.2.resize(length, 2));
+    }
+    let mut one = [0; 32];
+    one[31] = 1; // x = 1: Y is the generator
+    let key = SecretKey::from_bytes(suite, &one).unwrap();
+    for (s, c) in [(0, 0), (1, 1), (2, 1), (1, 0), (0, 1), (16, 8), (9, 1), (200, 100)] {
+        let mut proof = key.prove(b"x").unwrap().as_bytes().to_vec();
+        proof[33..].fill(0);
+        (proof[48], proof[80]) = (c, s);
+        all.push(Owned(key.public_key().as_bytes().to_vec(), b"x".to_vec(), proof));
+    }
+    all
+}
+
 fn rows(owned: &[Owned]) -> Vec<Row<'_>> {
     owned.iter().map(|o| Row { public_key: &o.0, alpha: &o.1, proof: &o.2 }).collect()
+}
+
+/// Orders in which every row of `n` comes into every lane of eight and of four, and others in which
+/// its neighbours are others.
+fn orders(n: usize) -> impl Iterator<Item = Vec<usize>> {
+    let turned = (0..8).map(move |by| (0..n).map(|i| (i + by) % n).collect());
+    let mixed = (1..6).map(move |by| (0..n).map(|i| (i * (2 * by + 1) + 5 * by) % n).collect());
+    turned.chain(mixed)
 }
 
 /// Every kind of row in every lane, beside every kind, with the verdict of the verifier of one.
@@ -173,15 +217,94 @@ fn many_say_what_one_says() {
             all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
         let valid = expected.iter().filter(|verdict| verdict.is_ok()).count();
         assert!(valid >= 26, "{suite}: {valid} valid rows");
-        for shift in 0..8 {
-            // Another order each time, so that neighbours change with lanes.
-            let order: Vec<usize> =
-                (0..all.len()).map(|i| (i * (2 * shift + 1) + 5 * shift) % all.len()).collect();
+        for (shift, order) in orders(all.len()).enumerate() {
             let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
             let verdicts = verify_many(suite, &shuffled);
             let by_four = four::verify(suite, rules(suite), &shuffled);
             for (i, verdict) in order.iter().zip(&verdicts).chain(order.iter().zip(&by_four)) {
                 assert_eq!(*verdict, expected[*i], "{suite}, row {i}, order {shift}");
+            }
+        }
+    }
+}
+
+#[test]
+fn many_on_sec1_curves_say_what_one_says() {
+    for suite in [Suite::P256Tai, Suite::P256Sswu, Suite::Secp256k1Tai] {
+        let owned = sec1_kinds(suite);
+        let all = rows(&owned);
+        let expected: Vec<_> =
+            all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
+        assert!(expected.iter().filter(|verdict| verdict.is_ok()).count() >= 24);
+        for order in orders(all.len()) {
+            let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
+            for (i, verdict) in order.iter().zip(verify_many(suite, &shuffled)) {
+                assert_eq!(verdict, expected[*i], "{suite}, row {i}");
+            }
+        }
+        for n in 0..20 {
+            assert_eq!(verify_many(suite, &all[..n]), expected[..n]);
+        }
+    }
+}
+
+/// Says that this process is to print its verdicts.
+const PRINT: &str = "TETRALITH_TEST_PRINT_VERDICTS";
+
+/// What this process's kernels say of every kind of row: one by one, many, and as proofs made.
+fn print_verdicts() {
+    for suite in Suite::ALL {
+        let owned = if EDWARDS.contains(&suite) { all_kinds(suite) } else { sec1_kinds(suite) };
+        let all = rows(&owned);
+        let one: Vec<_> =
+            all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
+        for order in orders(all.len()) {
+            let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
+            for (i, verdict) in order.iter().zip(verify_many(suite, &shuffled)) {
+                assert_eq!(verdict, one[*i], "{suite}, row {i}");
+            }
+        }
+        for (i, verdict) in one.iter().enumerate() {
+            println!("verdict {suite} {i} {verdict:?}");
+        }
+        let keys: Vec<SecretKey> =
+            (1..12).map(|i| SecretKey::from_bytes(suite, &[i; 32]).unwrap()).collect();
+        let inputs: Vec<(&SecretKey, &[u8])> =
+            keys.iter().map(|key| (key, &b"input"[..])).collect();
+        for proof in prove_many(&inputs) {
+            println!("verdict {suite} {:?}", proof.unwrap());
+        }
+    }
+}
+
+/// Single verification with the portable code is the oracle: another process, for the kernels that one
+/// uses are chosen once.
+#[test]
+fn every_kernel_says_what_the_portable_code_says() {
+    use tetralith_kernels::cpu::{Family, has};
+    if std::env::var_os(PRINT).is_some() {
+        return print_verdicts();
+    }
+    let verdicts = |kernel: &str| -> Vec<String> {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["many::tests::every_kernel_says_what_the_portable_code_says", "--exact"])
+            .args(["--nocapture", "--test-threads", "1"])
+            .env(PRINT, "1")
+            .env("TETRALITH_KERNEL", kernel)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{kernel}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().filter(|line| line.contains("verdict ")).map(Into::into).collect()
+    };
+    let expected = verdicts("portable");
+    assert!(expected.len() > 1000, "{} verdicts", expected.len());
+    for family in [Family::Avx2, Family::Avx512] {
+        if has(family) {
+            let got = verdicts(family.name());
+            assert_eq!(got.len(), expected.len());
+            for (got, expected) in got.iter().zip(&expected) {
+                assert_eq!(got, expected, "{}", family.name());
             }
         }
     }

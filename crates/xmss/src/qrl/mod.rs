@@ -5,7 +5,7 @@
 //! even height. Formats are those of theQRL/qrllib.
 
 use crate::keys::length;
-use crate::{Derivation, Error, HashFunction, Params, Progress, PublicKey, SecretKey};
+use crate::{Derivation, Error, HashFunction, Params, Progress, PublicKey, SecretKey, Seeds};
 use core::fmt;
 use sha2::{Digest, Sha256};
 use tetralith_kernels::keccak::{RATE_256, shake};
@@ -175,9 +175,15 @@ impl ExtendedSeed {
     /// # Errors
     /// [`Error::Cancelled`] where `progress` said so.
     pub fn secret_key(&self, progress: &Progress<'_>) -> Result<SecretKey, Error> {
-        let mut seeds = Zeroizing::new([0; 96]);
-        shake(RATE_256, &[&self.seed[..]], &mut seeds[..]);
-        SecretKey::from_seeds(self.descriptor.0, Derivation::PrfCounter, &seeds[..], progress)
+        self.seeds().build(progress)
+    }
+
+    /// Expands the seed to those of the key.
+    #[must_use]
+    pub fn seeds(&self) -> Seeds {
+        let mut seeds = Zeroizing::new(vec![0; 96]);
+        shake(RATE_256, &[&self.seed[..]], &mut seeds);
+        Seeds::of(self.descriptor.0, Derivation::PrfCounter, seeds)
     }
 }
 

@@ -41,7 +41,11 @@ fn small_trees_agree_in_both_derivations() {
 /// For every set: where a signature of random bytes leads, whatever the index.
 #[test]
 fn every_set_computes_the_same_root() {
-    for p in Params::all() {
+    // QRL's too, up to the heights that only verify.
+    let qrl = [HashFunction::Sha2, HashFunction::Shake128, HashFunction::Shake256]
+        .into_iter()
+        .flat_map(|hash| (4..=30).step_by(2).map(move |h| Params::qrl(hash, h).unwrap()));
+    for p in Params::all().chain(qrl) {
         let bytes = |salt: u64, len: usize| -> Vec<u8> {
             (0..len as u64)
                 .map(|i| ((i + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)

@@ -4,7 +4,7 @@
 //! folder: a crash leaves the old record or the new one, whole.
 
 use super::lock::Lock;
-use super::{Holder, Record, StateError, StateStore};
+use super::{Holder, Record, Seen, StateError, StateStore};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -43,11 +43,19 @@ fn read(path: &Path) -> Result<Option<Record>, StateError> {
 }
 
 /// Writes a file so that after a crash the path holds the old bytes or the new.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// As [`replace`], with the bytes written by `write`.
+pub(crate) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(".new");
     let mut file = File::create(&aside)?;
-    file.write_all(bytes)?;
+    write(&mut file)?;
     file.sync_all()?;
     drop(file);
     fs::rename(&aside, path)?;
@@ -74,7 +82,7 @@ impl StateStore for FileStore {
             return Err(StateError::Conflict { expected });
         }
         replace(&self.path, &record.to_bytes())?;
-        self.lock.note(record.epoch);
+        self.lock.note(record);
         Ok(())
     }
 
@@ -82,7 +90,7 @@ impl StateStore for FileStore {
         self.lock.place()
     }
 
-    fn seen(&self) -> u64 {
+    fn seen(&self) -> Seen {
         self.lock.seen()
     }
 }

@@ -1,7 +1,8 @@
 //! One process at a time: a locked file beside the store, which names who holds it.
 
-use super::record::process_id;
-use super::{Holder, StateError};
+use super::process::Process;
+use super::seen::{MAX_TEXT, Seen};
+use super::{Holder, Record, StateError};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -11,14 +12,14 @@ use std::path::{Path, PathBuf};
 ///
 /// Dropping it unlocks by name: closing the file would not, while a child that was just forked has it open.
 ///
-/// The file also notes the highest epoch committed, so that a store put back from a backup is found
-/// out. The note is written after the commit and not synced: it may lag behind, never run ahead.
+/// The file also notes how far the state was, so that a store put back from a backup is found out.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
     path: PathBuf,
     holder: Holder,
-    seen: u64,
+    process: Process,
+    seen: Seen,
 }
 
 impl Lock {
@@ -37,25 +38,26 @@ impl Lock {
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
         let seen = read_text(&mut file).0;
-        let mut lock = Self { file, path, holder: holder.clone(), seen };
+        let mut lock =
+            Self { file, path, holder: holder.clone(), process: Process::current(), seen };
         lock.write()?;
         Ok(lock)
     }
 
-    /// The highest epoch that was noted.
-    pub(super) fn seen(&self) -> u64 {
+    /// What was noted.
+    pub(super) fn seen(&self) -> Seen {
         self.seen
     }
 
-    /// Notes an epoch that was committed. That the note fails is no reason to fail: it guards against
+    /// Notes a record that was committed. That the note fails is no reason to fail: it guards against
     /// mistakes, and the commit is done.
-    pub(super) fn note(&mut self, epoch: u64) {
-        self.seen = epoch;
+    pub(super) fn note(&mut self, record: &Record) {
+        self.seen = self.seen.with(record);
         let _ = self.write();
     }
 
     fn write(&mut self) -> std::io::Result<()> {
-        let text = format!("{:020} {} {}\n", self.seen, self.holder.pid, self.holder.host);
+        let text = format!("{} {} {}\n", self.seen.to_text(), self.holder.pid, self.holder.host);
         self.file.rewind()?;
         self.file.write_all(text.as_bytes())?;
         self.file.set_len(text.len() as u64)
@@ -88,22 +90,22 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // The lock belongs to the process that took it: a forked child leaves it alone.
-        if process_id() == self.holder.pid {
+        if self.process.is_current() {
             let _ = self.file.unlock();
         }
     }
 }
 
-/// The noted epoch and the holder's name; best effort, for the holder may be writing at this moment.
-fn read_text(file: &mut File) -> (u64, Holder) {
+/// The note and the holder's name; best effort, for the holder may be writing at this moment.
+fn read_text(file: &mut File) -> (Seen, Holder) {
     let mut text = String::new();
     let _ = file.rewind();
-    let _ = file.take(128).read_to_string(&mut text);
-    let mut parts = text.trim_end().splitn(3, ' ');
+    let _ = file.take(MAX_TEXT).read_to_string(&mut text);
+    let mut parts = text.trim_end().splitn(7, ' ').skip(5);
     let mut part = |otherwise| parts.next().unwrap_or(otherwise);
-    let (seen, pid, host) = (part("0"), part("0"), part("an unknown host"));
+    let (pid, host) = (part("0"), part("an unknown host"));
     let holder = Holder { pid: pid.parse().unwrap_or(0), host: host.to_owned() };
-    (seen.parse().unwrap_or(0), holder)
+    (Seen::from_text(&text), holder)
 }
 
 #[cfg(test)]

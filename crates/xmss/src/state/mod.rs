@@ -8,24 +8,39 @@
 //!
 //! The rules are those of draft-ietf-pquip-hbs-state; `docs/xmss-state.md` maps them to tests.
 
+mod create;
+#[cfg(feature = "etcd")]
+mod etcd;
 #[cfg(feature = "file")]
 mod file;
 #[cfg(feature = "file")]
 mod lock;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod process;
 mod record;
 mod reserve;
+mod seen;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod status;
 mod volatile;
 
+pub use create::{create, key_id, restore};
+#[cfg(feature = "etcd")]
+pub use etcd::EtcdStore;
 #[cfg(feature = "file")]
 pub use file::FileStore;
 #[cfg(feature = "file")]
-pub(crate) use file::replace;
+pub(crate) use file::{replace_with, sync_folder};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
 pub use record::{Holder, OpenLease, Record};
-pub use reserve::{Lease, OneTimeIndex, Reservations, Status, create, key_id, restore};
+pub use reserve::{Lease, OneTimeIndex, Reservations};
+pub use seen::Seen;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
+pub use status::Status;
 pub use volatile::Volatile;
 
 /// One record, replaced atomically.
@@ -53,10 +68,38 @@ pub trait StateStore {
         [0; 32]
     }
 
-    /// The highest epoch that this place has seen, as far as it knows: a record before it was put
-    /// back from a backup.
-    fn seen(&self) -> u64 {
-        0
+    /// How far the state was that this place has seen, as far as it knows: a record from before it was
+    /// put back from a backup.
+    fn seen(&self) -> Seen {
+        Seen::default()
+    }
+
+    /// Whether several processes may have this store open at once. Then each has leases of its own, a
+    /// conflict only means that another was faster, and after a failure the record is loaded anew.
+    fn shared(&self) -> bool {
+        false
+    }
+}
+
+impl<S: StateStore + ?Sized> StateStore for Box<S> {
+    fn load(&mut self) -> Result<Option<Record>, StateError> {
+        (**self).load()
+    }
+
+    fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
+        (**self).commit(expected, record)
+    }
+
+    fn place(&self) -> [u8; 32] {
+        (**self).place()
+    }
+
+    fn seen(&self) -> Seen {
+        (**self).seen()
+    }
+
+    fn shared(&self) -> bool {
+        (**self).shared()
     }
 }
 
@@ -69,6 +112,12 @@ pub enum StateError {
     Exhausted {
         /// How many indices the key had.
         limit: u64,
+    },
+    /// The state was restored for a range of indices, and all of it is spent.
+    #[error("the range that this state was restored for ends before index {until}")]
+    Ended {
+        /// The first index that is not in the range.
+        until: u64,
     },
     /// Fewer indices are left than were asked for.
     #[error("{asked} indices were asked for and {left} are left")]
@@ -100,11 +149,13 @@ pub enum StateError {
     #[error("the state was copied or moved here; the other copy may have signed since")]
     Copied,
     /// The record is older than one that was seen before.
-    #[error("the state went back: epoch {found} after epoch {seen} was seen")]
+    #[error("the state went back: {what} {found} after {what} {seen} was seen")]
     RolledBack {
-        /// The epoch of the record.
+        /// What went back: the epoch, or the next index.
+        what: &'static str,
+        /// What the record has.
         found: u64,
-        /// The epoch that was seen before.
+        /// What was seen before.
         seen: u64,
     },
     /// A state may only go forward.
@@ -121,6 +172,9 @@ pub enum StateError {
         /// The process that opened the signer.
         owner: u32,
     },
+    /// The store's address is not well formed, or asks for what is not supported.
+    #[error("{0}")]
+    Url(&'static str),
     /// The stored bytes are not a record.
     #[error("the state is damaged: {0}")]
     Damaged(&'static str),

@@ -1,21 +1,37 @@
 //! Leasing indices: the same for every store.
 
-use super::record::process_id;
-use super::{Holder, OpenLease, Record, StateError, StateStore};
+use super::create::{key_id, settle};
+use super::process::Process;
+use super::record::MAX_LEASES;
+use super::{Holder, OpenLease, Record, StateError, StateStore, Status};
 use crate::keys::PublicKey;
 use core::ops::Range;
-use sha2::{Digest, Sha256};
 
 /// The right to use one index once: made by a lease, consumed by a signature.
 ///
 /// Neither `Clone` nor `Copy`, and no way to make one but [`Reservations::next`].
 #[derive(Debug)]
 #[must_use = "an index that is not used is lost"]
-pub struct OneTimeIndex(u64);
+pub struct OneTimeIndex {
+    index: u64,
+    fencing: u64,
+}
 
 impl OneTimeIndex {
+    /// Which index it is.
+    #[must_use]
+    pub fn value(&self) -> u64 {
+        self.index
+    }
+
+    /// The fencing number of the lease that it is from.
+    #[must_use]
+    pub fn fencing(&self) -> u64 {
+        self.fencing
+    }
+
     pub(crate) fn into_inner(self) -> u64 {
-        self.0
+        self.index
     }
 }
 
@@ -28,165 +44,19 @@ pub struct Lease {
     pub fencing: u64,
 }
 
-/// How a key's indices are spent.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Status {
-    /// How many indices the key has.
-    pub limit: u64,
-    /// Indices that made a signature.
-    pub used: u64,
-    /// Indices that will never be used: a holder crashed, or did not use what it had leased.
-    pub lost: u64,
-    /// Indices leased and not accounted for: handed out for good, or in use now.
-    pub leased: u64,
-    /// Indices passed over when the state was restored.
-    pub skipped: u64,
-    /// Indices that can still be leased.
-    pub left: u64,
-    /// The first index never leased.
-    pub next: u64,
-    /// The fencing number.
-    pub epoch: u64,
-    /// When the state was created.
-    pub created: u64,
-    /// When it last changed.
-    pub updated: u64,
-    /// Who has a lease that is not accounted for.
-    pub holder: Option<Holder>,
-}
-
-impl From<&Record> for Status {
-    fn from(record: &Record) -> Self {
-        let open = record.open.as_ref().map_or(0, |open| record.next - open.from);
-        Self {
-            limit: record.limit,
-            used: record.used,
-            lost: record.lost,
-            leased: record.leased + open,
-            skipped: record.skipped,
-            left: record.limit - record.next,
-            next: record.next,
-            epoch: record.epoch,
-            created: record.created,
-            updated: record.updated,
-            holder: record.open.as_ref().map(|open| open.holder.clone()),
-        }
-    }
-}
-
-/// What a record knows its key by: SHA-256 of the parameter set's name, a zero byte and the encoded
-/// public key.
-#[must_use]
-pub fn key_id(key: &PublicKey) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    hash.update(key.params().to_string());
-    hash.update([0]);
-    hash.update(key.to_bytes());
-    hash.finalize().into()
-}
-
-/// Creates the state of a key whose indices below `resume_at` are spent: 0 for a new key.
-///
-/// `store_id`: 16 random bytes. `now`: seconds since 1970.
-///
-/// # Errors
-/// [`StateError::Exists`] where the store holds a record, [`StateError::NotEnough`] where the key has
-/// no index `resume_at`; or the store fails.
-///
-/// # Security
-/// For a key that has signed before, `resume_at` must lie above every index that it may have used.
-pub fn create(
-    store: &mut impl StateStore,
-    key: &PublicKey,
-    resume_at: u64,
-    store_id: [u8; 16],
-    now: u64,
-) -> Result<(), StateError> {
-    let limit = key.params().signatures();
-    if resume_at > limit {
-        return Err(StateError::NotEnough { asked: resume_at, left: limit });
-    }
-    if store.load()?.is_some() {
-        return Err(StateError::Exists);
-    }
-    let record = Record {
-        key_id: key_id(key),
-        store_id,
-        place: store.place(),
-        epoch: 1,
-        limit,
-        next: resume_at,
-        used: 0,
-        lost: 0,
-        leased: 0,
-        skipped: resume_at,
-        open: None,
-        created: now,
-        updated: now,
-    };
-    store.commit(None, &record)
-}
-
-/// Makes a lost, copied or rolled-back state usable again, from `resume_at` on.
-///
-/// Where there is no record, one is created; where there is, it goes forward and belongs to this place
-/// from now on. `store_id`: 16 random bytes.
-///
-/// # Errors
-/// [`StateError::Backward`] where the record has leased `resume_at` already, [`StateError::OtherKey`],
-/// [`StateError::NotEnough`]; or the store fails.
-///
-/// # Security
-/// `resume_at` must lie above every index that any copy of the state may have used.
-pub fn restore(
-    store: &mut impl StateStore,
-    key: &PublicKey,
-    resume_at: u64,
-    store_id: [u8; 16],
-    now: u64,
-) -> Result<(), StateError> {
-    let Some(found) = store.load()? else {
-        return create(store, key, resume_at, store_id, now);
-    };
-    if found.key_id != key_id(key) || found.limit != key.params().signatures() {
-        return Err(StateError::OtherKey);
-    }
-    if resume_at < found.next {
-        return Err(StateError::Backward { asked: resume_at, next: found.next });
-    }
-    if resume_at > found.limit {
-        return Err(StateError::NotEnough { asked: resume_at, left: found.limit });
-    }
-    let mut record = settled(&found, 0, now);
-    record.skipped += resume_at - record.next;
-    record.next = resume_at;
-    record.place = store.place();
-    record.store_id = store_id;
-    record.epoch = found.epoch.max(store.seen()) + 1;
-    store.commit(Some(found.epoch), &record)
-}
-
-/// The record with its open lease accounted for: `used` of it used, the rest lost.
-fn settled(record: &Record, used: u64, now: u64) -> Record {
-    let mut record = record.clone();
-    if let Some(open) = record.open.take() {
-        let used = used.min(record.next - open.from);
-        record.used += used;
-        record.lost += record.next - open.from - used;
-    }
-    record.updated = now;
-    record
-}
-
 /// A key's state, opened by this process.
 #[derive(Debug)]
 pub struct Reservations<S> {
     store: S,
     record: Record,
     holder: Holder,
-    /// What is left of the open lease, and how many of it were used.
+    process: Process,
+    /// What is left of the lease in use, and its fencing number.
     range: Range<u64>,
-    used: u64,
+    fencing: u64,
+    /// The fencing numbers of leases that are or may be this process's in the record, and how many
+    /// of their indices were used.
+    own: Vec<(u64, u64)>,
     /// A commit failed, so that the record in the store is unknown.
     failed: bool,
 }
@@ -194,23 +64,27 @@ pub struct Reservations<S> {
 impl<S: StateStore> Reservations<S> {
     /// Opens the state of a key.
     ///
-    /// A lease that an earlier process left open is counted as lost with the next commit.
+    /// A lease that an earlier process left open is counted as lost with the next commit, unless the
+    /// store is shared: there it may be in use.
     ///
     /// # Errors
     /// [`StateError::Missing`], [`StateError::OtherKey`], [`StateError::Copied`],
     /// [`StateError::RolledBack`]; or the store fails.
     pub fn open(mut store: S, key: &PublicKey, holder: Holder) -> Result<Self, StateError> {
-        let record = store.load()?.ok_or(StateError::Missing)?;
+        let record = checked(&mut store)?;
         if record.key_id != key_id(key) || record.limit != key.params().signatures() {
             return Err(StateError::OtherKey);
         }
-        if record.place != store.place() {
-            return Err(StateError::Copied);
-        }
-        if record.epoch < store.seen() {
-            return Err(StateError::RolledBack { found: record.epoch, seen: store.seen() });
-        }
-        Ok(Self { store, record, holder, range: 0..0, used: 0, failed: false })
+        Ok(Self {
+            store,
+            record,
+            holder,
+            process: Process::current(),
+            range: 0..0,
+            fencing: 0,
+            own: Vec::new(),
+            failed: false,
+        })
     }
 
     /// Leases `count` indices to this process and commits the lease.
@@ -218,16 +92,11 @@ impl<S: StateStore> Reservations<S> {
     /// What is left of the lease before is lost.
     ///
     /// # Errors
-    /// [`StateError::Exhausted`], [`StateError::NotEnough`]; or the store fails, and then nothing is
-    /// leased that could be used.
+    /// [`StateError::Exhausted`], [`StateError::Ended`], [`StateError::NotEnough`]; or the store fails,
+    /// and then nothing is leased that could be used.
     pub fn reserve(&mut self, count: u64, now: u64) -> Result<Lease, StateError> {
-        let mut record = self.settled(now)?;
-        let from = record.next;
-        record.next = Self::end(&record, count)?;
-        record.open = Some(OpenLease { from, holder: self.holder.clone() });
-        self.commit(record)?;
-        self.range = from..self.record.next;
-        Ok(Lease { range: self.range.clone(), fencing: self.record.epoch })
+        self.check_process()?;
+        self.lease(|_| count, now)
     }
 
     /// Leases `count` indices for good: to another signer of the same key.
@@ -235,12 +104,14 @@ impl<S: StateStore> Reservations<S> {
     /// # Errors
     /// As [`reserve`](Self::reserve).
     pub fn reserve_for(&mut self, count: u64, now: u64) -> Result<Lease, StateError> {
-        let mut record = self.settled(now)?;
-        let from = record.next;
-        record.next = Self::end(&record, count)?;
-        record.leased += count;
-        self.commit(record)?;
-        Ok(Lease { range: from..self.record.next, fencing: self.record.epoch })
+        self.check_process()?;
+        let mut range = 0..0;
+        self.change(now, |record| {
+            range = Self::advance(record, count)?;
+            record.leased += count;
+            Ok(())
+        })?;
+        Ok(Lease { range, fencing: self.record.epoch })
     }
 
     /// Takes the next index of the lease, leasing `batch` more (or what is left) where it is used up.
@@ -248,36 +119,37 @@ impl<S: StateStore> Reservations<S> {
     /// # Errors
     /// As [`reserve`](Self::reserve), and [`StateError::Forked`] in a process that did not open this.
     pub fn next(&mut self, batch: u64, now: u64) -> Result<OneTimeIndex, StateError> {
-        if process_id() != self.holder.pid {
-            return Err(StateError::Forked { owner: self.holder.pid });
-        }
-        if self.failed {
-            return Err(StateError::Conflict { expected: Some(self.record.epoch) });
-        }
+        self.check_process()?;
         if self.range.is_empty() {
-            let left = self.record.limit - self.record.next;
-            self.reserve(batch.clamp(1, left.max(1)), now)?;
+            self.lease(|left| batch.clamp(1, left.max(1)), now)?;
         }
         let index = self.range.next().ok_or(StateError::Exhausted { limit: self.record.limit })?;
-        self.used += 1;
-        Ok(OneTimeIndex(index))
+        if let Some((_, used)) = self.own.last_mut() {
+            *used += 1;
+        }
+        Ok(OneTimeIndex { index, fencing: self.fencing })
     }
 
     /// Raises the first index that may be leased, passing over those below it.
     ///
     /// # Errors
-    /// [`StateError::Backward`], [`StateError::NotEnough`]; or the store fails.
+    /// [`StateError::Backward`], [`StateError::NotEnough`], [`StateError::Ended`]; or the store fails.
     pub fn resume_at(&mut self, index: u64, now: u64) -> Result<(), StateError> {
-        let mut record = self.settled(now)?;
-        if index < record.next {
-            return Err(StateError::Backward { asked: index, next: record.next });
-        }
-        if index > record.limit {
-            return Err(StateError::NotEnough { asked: index, left: record.limit });
-        }
-        record.skipped += index - record.next;
-        record.next = index;
-        self.commit(record)
+        self.check_process()?;
+        self.change(now, |record| {
+            if index < record.next {
+                return Err(StateError::Backward { asked: index, next: record.next });
+            }
+            if index > record.limit {
+                return Err(StateError::NotEnough { asked: index, left: record.limit });
+            }
+            if index > record.until {
+                return Err(StateError::Ended { until: record.until });
+            }
+            record.skipped += index - record.next;
+            record.next = index;
+            Ok(())
+        })
     }
 
     /// Accounts for the open lease, so that `status` tells the used from the lost.
@@ -285,9 +157,9 @@ impl<S: StateStore> Reservations<S> {
     /// # Errors
     /// The store fails.
     pub fn close(mut self, now: u64) -> Result<Status, StateError> {
-        if self.record.open.is_some() {
-            let record = self.settled(now)?;
-            self.commit(record)?;
+        self.check_process()?;
+        if self.failed || !self.own.is_empty() || self.abandoned() {
+            self.change(now, |_| Ok(()))?;
         }
         Ok(Status::from(&self.record))
     }
@@ -298,70 +170,173 @@ impl<S: StateStore> Reservations<S> {
         Status::from(&self.record)
     }
 
-    /// The index that the next signature will have, if the lease is used up or not.
+    /// The index that the next signature will have, if the lease is used up or not. In a shared store
+    /// another signer may lease it first.
     #[must_use]
     pub fn upcoming(&self) -> u64 {
         if self.range.is_empty() { self.record.next } else { self.range.start }
     }
 
-    /// The record with the open lease accounted for: what this process used, the rest lost.
-    fn settled(&mut self, now: u64) -> Result<Record, StateError> {
-        if process_id() != self.holder.pid {
-            return Err(StateError::Forked { owner: self.holder.pid });
+    /// Whether an earlier holder of a store that is not shared left a lease open.
+    fn abandoned(&self) -> bool {
+        !self.store.shared() && !self.record.leases.is_empty()
+    }
+
+    fn lease(&mut self, count: impl Fn(u64) -> u64, now: u64) -> Result<Lease, StateError> {
+        let holder = self.holder.clone();
+        let mut range = 0..0;
+        self.change(now, |record| {
+            range = Self::advance(record, count(record.left()))?;
+            if record.leases.len() >= MAX_LEASES {
+                let oldest = record.leases[0].fencing;
+                settle(record, |lease| (lease.fencing == oldest).then_some(0));
+            }
+            let (from, end, holder) = (range.start, range.end, holder.clone());
+            let fencing = record.epoch;
+            record.leases.push(OpenLease { from, end, fencing, at: now, holder });
+            Ok(())
+        })?;
+        (self.range, self.fencing) = (range, self.record.epoch);
+        Ok(Lease { range: self.range.clone(), fencing: self.fencing })
+    }
+
+    /// Moves `next` past `count` indices, which are nobody else's then.
+    fn advance(record: &mut Record, count: u64) -> Result<Range<u64>, StateError> {
+        let (from, left) = (record.next, record.left());
+        if left == 0 {
+            return Err(match record.until {
+                until if until < record.limit => StateError::Ended { until },
+                limit => StateError::Exhausted { limit },
+            });
         }
+        if count == 0 || count > left {
+            return Err(StateError::NotEnough { asked: count, left });
+        }
+        record.next += count;
+        Ok(from..record.next)
+    }
+
+    /// Commits the record with its leases accounted for and changed by `change`; its epoch is then the
+    /// commit's already.
+    ///
+    /// The lease in use ends here: whatever comes of the commit, none of its indices is given again.
+    /// The caller has checked the process.
+    fn change(
+        &mut self,
+        now: u64,
+        mut change: impl FnMut(&mut Record) -> Result<(), StateError>,
+    ) -> Result<(), StateError> {
         if self.failed {
-            return Err(StateError::Conflict { expected: Some(self.record.epoch) });
+            if !self.store.shared() {
+                return Err(StateError::Conflict { expected: Some(self.record.epoch) });
+            }
+            self.reload()?;
         }
-        Ok(settled(&self.record, self.used, now))
+        for _ in 0..MAX_RACES {
+            let expected = self.record.epoch;
+            let mut record = self.record.clone();
+            self.settle_own(&mut record);
+            record.epoch = expected + 1;
+            record.updated = now;
+            change(&mut record)?;
+            self.range = 0..0;
+            match self.store.commit(Some(expected), &record) {
+                Ok(()) => {
+                    let leased = record.leases.last().filter(|last| last.fencing == record.epoch);
+                    self.own = leased.map(|last| (last.fencing, 0)).into_iter().collect();
+                    self.record = record;
+                    return Ok(());
+                }
+                Err(StateError::Conflict { .. }) if self.store.shared() => {
+                    self.failed = true;
+                    self.reload()?;
+                }
+                Err(error) => {
+                    // Nobody knows which record is stored now. Fail closed: until the key is opened
+                    // anew, or where signers share the store, until the record is loaded again. What
+                    // this commit leased is never used, and accounted for where it did take place.
+                    self.failed = true;
+                    self.own.push((record.epoch, 0));
+                    return Err(error);
+                }
+            }
+        }
+        Err(StateError::Conflict { expected: Some(self.record.epoch) })
     }
 
-    /// The end of a lease of `count` indices.
-    fn end(record: &Record, count: u64) -> Result<u64, StateError> {
-        let left = record.limit - record.next;
-        match count {
-            _ if left == 0 => Err(StateError::Exhausted { limit: record.limit }),
-            0 => Err(StateError::NotEnough { asked: 0, left }),
-            _ if count > left => Err(StateError::NotEnough { asked: count, left }),
-            _ => Ok(record.next + count),
+    /// Loads the record again, which must not be from before what this process has seen.
+    fn reload(&mut self) -> Result<(), StateError> {
+        let record = checked(&mut self.store)?;
+        if record.key_id != self.record.key_id || record.limit != self.record.limit {
+            return Err(StateError::OtherKey);
         }
-    }
-
-    /// Commits, and forgets the lease before: its indices are accounted for in the record.
-    fn commit(&mut self, mut record: Record) -> Result<(), StateError> {
-        self.range = 0..0;
-        let expected = self.record.epoch;
-        record.epoch = expected + 1;
-        if let Err(error) = self.store.commit(Some(expected), &record) {
-            // Nobody knows which record is stored now. Fail closed until the key is opened anew.
-            self.failed = true;
-            return Err(error);
+        let seen = self.store.seen().with(&self.record);
+        seen.check(&record)?;
+        if record.epoch == self.record.epoch && record != self.record {
+            // Two records of one epoch: the state went back, and somebody went on from there.
+            return Err(StateError::Copied);
         }
-        self.used = 0;
+        self.own.retain(|(fencing, _)| record.leases.iter().any(|lease| lease.fencing == *fencing));
         self.record = record;
+        self.failed = false;
         Ok(())
     }
+
+    /// Accounts for this process's leases; in a store that is not shared also for those of a holder
+    /// before it, which must have ended.
+    fn settle_own(&self, record: &mut Record) {
+        let alone = !self.store.shared();
+        settle(record, |lease| {
+            let own = self.own.iter().find(|(fencing, _)| *fencing == lease.fencing);
+            let own = own.filter(|_| lease.holder == self.holder);
+            own.map(|(_, used)| *used).or(alone.then_some(0))
+        });
+    }
+
+    fn check_process(&self) -> Result<(), StateError> {
+        match self.process.is_current() {
+            true => Ok(()),
+            false => Err(StateError::Forked { owner: self.process.id() }),
+        }
+    }
 }
+
+/// The record of a store, if it is at its place and not from before what was seen.
+fn checked(store: &mut impl StateStore) -> Result<Record, StateError> {
+    let record = store.load()?.ok_or(StateError::Missing)?;
+    if record.place != store.place() {
+        return Err(StateError::Copied);
+    }
+    store.seen().check(&record)?;
+    Ok(record)
+}
+
+/// Commits that other signers may win before one gives up.
+const MAX_RACES: u32 = 1000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Params;
-    use crate::state::Volatile;
+    use crate::state::{Volatile, create};
 
     /// A fork copies the memory and not the process id: as if this were the child.
     #[test]
     fn a_forked_child_cannot_sign() {
         let key = PublicKey::from_parts(Params::XMSS_SHA2_10_256, &[1; 64]).unwrap();
-        let mut store = Volatile::new();
-        create(&mut store, &key, 0, [0; 16], 0).unwrap();
-        let mut state = Reservations::open(store, &key, Holder::new("test")).unwrap();
-        state.reserve(10, 0).unwrap();
-        state.holder.pid ^= 1;
-        let forked = StateError::Forked { owner: state.holder.pid };
-        assert_eq!(state.next(1, 0).unwrap_err(), forked);
-        assert_eq!(state.reserve(1, 0).unwrap_err(), forked);
-        assert_eq!(state.reserve_for(1, 0).unwrap_err(), forked);
-        assert_eq!(state.resume_at(100, 0).unwrap_err(), forked);
-        assert_eq!(state.close(0).unwrap_err(), forked);
+        // The second child has its parent's number, in a namespace of its own.
+        for namespace in [false, true] {
+            let mut store = Volatile::new();
+            create(&mut store, &key, 0, [0; 16], 0).unwrap();
+            let mut state = Reservations::open(store, &key, Holder::new("test")).unwrap();
+            state.reserve(10, 0).unwrap();
+            state.process.alter(namespace);
+            let forked = StateError::Forked { owner: state.process.id() };
+            assert_eq!(state.next(1, 0).unwrap_err(), forked);
+            assert_eq!(state.reserve(1, 0).unwrap_err(), forked);
+            assert_eq!(state.reserve_for(1, 0).unwrap_err(), forked);
+            assert_eq!(state.resume_at(100, 0).unwrap_err(), forked);
+            assert_eq!(state.close(0).unwrap_err(), forked);
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::file::sync_folder;
 use super::lock::Lock;
-use super::{Holder, Record, StateError, StateStore};
+use super::{Holder, Record, Seen, StateError, StateStore};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use std::fs;
 use std::path::Path;
@@ -125,7 +125,7 @@ impl StateStore for SqliteStore {
             return Err(StateError::Conflict { expected });
         }
         transaction.commit()?;
-        self.lock.note(record.epoch);
+        self.lock.note(record);
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl StateStore for SqliteStore {
         self.lock.place()
     }
 
-    fn seen(&self) -> u64 {
+    fn seen(&self) -> Seen {
         self.lock.seen()
     }
 }

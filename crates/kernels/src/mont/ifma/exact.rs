@@ -1,6 +1,7 @@
 //! What the kernels do, in plain Rust: for guesses that were wrong, and for the way in and out.
 
 use super::{BLOCK_BITS, Ring, portable};
+use zeroize::Zeroize;
 
 /// The ring with 64-bit limbs, as long as v blocks: N has zeros on top.
 #[derive(Clone)]
@@ -30,6 +31,14 @@ impl Exact {
             entering: power(r + shift),
             leaving: power(r - shift),
             product: power(2 * r - shift),
+        }
+    }
+
+    /// Overwrites all that came from N.
+    pub(super) fn zeroize(&mut self) {
+        self.n0.zeroize();
+        for limbs in [&mut self.n, &mut self.entering, &mut self.leaving, &mut self.product] {
+            limbs.zeroize();
         }
     }
 

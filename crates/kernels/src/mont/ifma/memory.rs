@@ -1,12 +1,9 @@
 //! The memory that the generated code works on, and the calls of that code.
 
 use super::quotient_blocks;
+use crate::mont::elements::Line;
 use core::arch::asm;
-
-/// A block of digits, or 64 bytes of whatever the kernel needs.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-struct Line([u64; 8]);
+use zeroize::Zeroize;
 
 /// The memory is whole pages, so that where the allocator puts it makes no difference to the speed.
 #[repr(C, align(4096))]
@@ -23,6 +20,37 @@ const WORKSPACE: usize = 64;
 const fn second(v: usize) -> usize {
     2 * v + quotient_blocks(v) + 2
 }
+
+/// Which values of a chain are copied, and where to.
+pub(super) struct Record {
+    /// Squarings to the next of them.
+    pub(super) left: u64,
+    /// Squarings from one to the next.
+    pub(super) every: u64,
+    /// Where the next one goes; those after it follow.
+    pub(super) to: *mut Line,
+}
+
+impl Record {
+    /// None.
+    pub(super) fn nothing() -> Self {
+        Self { left: u64::MAX, every: u64::MAX, to: core::ptr::null_mut() }
+    }
+}
+
+/// Pairs of factors by their places in two tables; the first becomes the product.
+pub(super) struct Pairs<'a> {
+    pub(super) first: *mut Line,
+    pub(super) second: *const Line,
+    /// [`AHEAD`] more than are multiplied.
+    pub(super) places: &'a [Pair],
+}
+
+/// The places of two factors.
+pub(super) type Pair = [u32; 2];
+
+/// Pairs that a list holds beyond those that are multiplied (`build/squaring.rs`).
+pub(super) const AHEAD: usize = 4;
 
 /// The line of a workspace that the code is given: the middle of those in use.
 const fn middle(v: usize) -> usize {
@@ -57,6 +85,13 @@ impl Memory {
         self.write(index * self.v, &digits);
     }
 
+    /// Overwrites everything.
+    pub(super) fn zeroize(&mut self) {
+        for page in &mut *self.pages {
+            page.0.iter_mut().for_each(|line| line.0.zeroize());
+        }
+    }
+
     fn write(&mut self, line: usize, digits: &[u64]) {
         let lines = &mut self.pages[line / 64].0[line % 64..];
         for (line, digits) in lines.iter_mut().zip(digits.chunks_exact(8)) {
@@ -71,20 +106,48 @@ impl Memory {
         }
     }
 
+    /// Multiplies the first of each of the pairs by the second, in place; returns how many pairs are
+    /// left because the next guess was wrong.
+    ///
+    /// # Safety
+    /// All places are of numbers of this class, digits, in tables that live as long as the call and are
+    /// not borrowed. No pair but the last is followed by one that names its first factor.
+    pub(super) unsafe fn multiply_each(&mut self, pairs: &Pairs<'_>) -> usize {
+        let count = pairs.places.len().checked_sub(AHEAD).filter(|&count| count > 0);
+        let Some(count) = count.map(|count| count as u64) else { return 0 };
+        let left = match self.v {
+            // SAFETY: the CPU has the features (`Ifma::new`); the caller vouches for the pairs, and
+            // `AHEAD` of them stand behind those that are counted.
+            3 => unsafe { products_3(&mut self.pages, pairs, count) },
+            // SAFETY: as above.
+            5 => unsafe { products_5(&mut self.pages, pairs, count) },
+            // SAFETY: as above.
+            8 => unsafe { products_8(&mut self.pages, pairs, count) },
+            // SAFETY: as above.
+            10 => unsafe { products_10(&mut self.pages, pairs, count) },
+            _ => unreachable!("`blocks` names no other class"),
+        };
+        left as usize
+    }
+
     /// Squares `a` up to `count` > 0 times; returns how many times are left, because the next guess
-    /// would be wrong.
-    pub(super) fn square(&mut self, a: &mut [u64], count: u64) -> u64 {
+    /// would be wrong. Writes the values that `record` asks for.
+    ///
+    /// # Safety
+    /// `record` has room for each of them, and that is not borrowed.
+    pub(super) unsafe fn square(&mut self, a: &mut [u64], count: u64, record: &mut Record) -> u64 {
         debug_assert!(are_digits(a));
         self.write(CONSTANTS, a);
         let (second, left) = match self.v {
-            // SAFETY: there is such a memory only where the CPU has the features (`Ifma::new`).
-            3 => unsafe { squarings_3(&mut self.pages, count) },
+            // SAFETY: there is such a memory only where the CPU has the features (`Ifma::new`); the
+            // caller vouches for the room.
+            3 => unsafe { squarings_3(&mut self.pages, count, record) },
             // SAFETY: as above.
-            5 => unsafe { squarings_5(&mut self.pages, count) },
+            5 => unsafe { squarings_5(&mut self.pages, count, record) },
             // SAFETY: as above.
-            8 => unsafe { squarings_8(&mut self.pages, count) },
+            8 => unsafe { squarings_8(&mut self.pages, count, record) },
             // SAFETY: as above.
-            10 => unsafe { squarings_10(&mut self.pages, count) },
+            10 => unsafe { squarings_10(&mut self.pages, count, record) },
             _ => unreachable!("`blocks` names no other class"),
         };
         self.read(a, CONSTANTS + usize::from(second) * WORKSPACE);
@@ -170,11 +233,18 @@ macro_rules! generated {
 }
 
 macro_rules! kernels {
-    ($squarings:ident, $product:ident, $v:literal) => {
+    ($squarings:ident, $product:ident, $products:ident, $v:literal) => {
         /// Squares what is in the first workspace, `left` > 0 times or until a guess is wrong; returns
         /// whether the result is in the second workspace, and how many times are left.
+        ///
+        /// # Safety
+        /// As [`Memory::square`].
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-        fn $squarings(pages: &mut [Page; 4], mut left: u64) -> (bool, u64) {
+        unsafe fn $squarings(
+            pages: &mut [Page; 4],
+            mut left: u64,
+            record: &mut Record,
+        ) -> (bool, u64) {
             const { assert!(second($v) + $v <= WORKSPACE) }
             assert!(left > 0);
             let lines: *mut Line = pages.as_mut_ptr().cast();
@@ -182,13 +252,17 @@ macro_rules! kernels {
             let mut place = first;
             // SAFETY: the text reads and writes the constants' lines at rdi and the workspaces' at
             // rsi and rdx, which point to the middle of theirs, all in `pages` by the assertion (and
-            // the generator's); it ends, for rcx counts down; it changes the registers named and the flags.
+            // the generator's), and writes where `record` has room; it ends, for rcx counts down; it
+            // changes the registers named and the flags.
             unsafe {
                 generated!("squarings", $v,
                     in("rdi") lines,
                     inout("rsi") place,
                     inout("rdx") first.wrapping_add(WORKSPACE) => _,
-                    inout("rcx") left)
+                    inout("rcx") left,
+                    inout("r8") record.left,
+                    inout("r9") record.to,
+                    in("r10") record.every)
             }
             (place != first, left)
         }
@@ -209,10 +283,35 @@ macro_rules! kernels {
             }
             beyond == 0
         }
+
+        /// Multiplies `left` > 0 pairs, until a guess is wrong; returns how many are left.
+        ///
+        /// # Safety
+        /// As [`Memory::multiply_each`], and there are [`AHEAD`] more places than `left`.
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+        unsafe fn $products(pages: &mut [Page; 4], pairs: &Pairs<'_>, mut left: u64) -> u64 {
+            let lines: *mut Line = pages.as_mut_ptr().cast();
+            let first = lines.wrapping_add(CONSTANTS + middle($v));
+            // SAFETY: the text uses `pages` as above; it reads the places at rax and the factors that they
+            // name, v lines each, and writes the first ones, all as its caller promises; it ends, for
+            // rcx counts down; it changes the registers named and the flags.
+            unsafe {
+                generated!("products", $v,
+                    in("rdi") lines,
+                    inout("rsi") first => _,
+                    inout("rdx") first.wrapping_add(WORKSPACE) => _,
+                    inout("rax") pairs.places.as_ptr() => _,
+                    in("r12") pairs.first,
+                    in("r13") pairs.second,
+                    inout("rcx") left,
+                    out("r8") _, out("r9") _, out("r10") _, out("r11") _)
+            }
+            left
+        }
     };
 }
 
-kernels!(squarings_3, product_3, 3);
-kernels!(squarings_5, product_5, 5);
-kernels!(squarings_8, product_8, 8);
-kernels!(squarings_10, product_10, 10);
+kernels!(squarings_3, product_3, products_3, 3);
+kernels!(squarings_5, product_5, products_5, 5);
+kernels!(squarings_8, product_8, products_8, 8);
+kernels!(squarings_10, product_10, products_10, 10);

@@ -114,7 +114,9 @@ fn crafted_digits_are_right_or_noticed() {
             for round in 0..8 * scale() {
                 let (a, c) = (crafted(&mut words, v, round), crafted(&mut words, v, round));
                 let (mut square, mut product) = (a.clone(), a.clone());
-                if ifma.memory.square(&mut square, 1) == 1 {
+                // SAFETY: nothing is recorded.
+                let left = unsafe { ifma.memory.square(&mut square, 1, &mut Record::nothing()) };
+                if left == 1 {
                     assert_eq!(square, a, "a squaring that does not count leaves A");
                     noticed += 1;
                     ifma.square_exactly(&mut square);
@@ -179,6 +181,80 @@ fn powers_agree_on_all_kernels() {
                     &ring.pow(&ring.enter(&base[1]), &exponents[f]),
                 );
                 assert_eq!(fast.leave(&got), ring.leave(&want), "{bits} {kernel:?}");
+            }
+            for exponent in &exponents {
+                let want = ring.pow(&ring.enter(&base[0]), exponent);
+                let got = fast.pow(&entered[0], exponent);
+                assert_eq!(fast.leave(&got), ring.leave(&want), "{bits} {kernel:?}");
+            }
+            fast.zeroize();
+        }
+    }
+}
+
+/// Many products at once against one at a time: pairs that need each other, crafted digits among them.
+#[test]
+fn many_products_match_single_ones() {
+    let mut words = Words(8);
+    for bits in [500, 1238, 2070, 3318, 4150, 4200] {
+        let ring = Ring::new(&words.modulus(bits)).unwrap();
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.fits(bits)) {
+            let mut fast = FastRing::with_kernel(kernel, &ring).unwrap();
+            let element = |words: &mut Words| {
+                let round = words.next() % 8;
+                match kernel {
+                    Kernel::Ifma if round < 3 => crafted(words, fast.len() / 8, round),
+                    _ => fast.enter(&reduced(&ring, &words.modulus(bits + 9))),
+                }
+            };
+            let values: Vec<Vec<u64>> = (0..40).map(|_| element(&mut words)).collect();
+            let count = 300 * scale() as usize;
+            let pairs: Vec<[u32; 2]> = (0..count)
+                .map(|_| [(words.next() % 20) as u32, (words.next() % 20) as u32])
+                .collect();
+            let (mut table, mut with) = (Elements::new(&fast, 20), Elements::new(&fast, 20));
+            values[..20].iter().for_each(|value| table.push(value));
+            values[20..].iter().for_each(|value| with.push(value));
+            for within in [false, true] {
+                let mut single: Vec<Vec<u64>> = (0..20).map(|i| table.value(i).to_vec()).collect();
+                for &[i, j] in &pairs {
+                    let (i, j) = (i as usize, j as usize);
+                    let factor = if within { single[j].clone() } else { with.value(j).to_vec() };
+                    fast.mul_assign(&mut single[i], &factor);
+                }
+                if within {
+                    fast.mul_within(&mut table, &pairs);
+                } else {
+                    fast.mul_each(&mut table, &with, &pairs);
+                }
+                for (i, value) in single.iter().enumerate() {
+                    assert_eq!(fast.leave(table.value(i)), fast.leave(value), "{bits} {kernel:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Values recorded while squaring are those of the chain, also where a squaring is done again.
+#[test]
+fn recorded_values_are_those_of_the_chain() {
+    let mut words = Words(9);
+    for bits in [64, 1000, 1238, 2048, 2070, 3318, 4150] {
+        let ring = Ring::new(&words.modulus(bits)).unwrap();
+        let start = reduced(&ring, &words.modulus(bits));
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.fits(bits)) {
+            let mut fast = FastRing::with_kernel(kernel, &ring).unwrap();
+            for (count, every) in [(0, 1), (5, 7), (7, 7), (3000, 1), (1000, 13)] {
+                let mut table = Elements::new(&fast, 0);
+                let (mut a, mut b) = (fast.enter(&start), fast.enter(&start));
+                fast.square_recording(&mut a, count, every, &mut table);
+                assert_eq!(table.len() as u64, count / every);
+                for i in 0..table.len() {
+                    fast.square_assign(&mut b, every);
+                    assert_eq!(fast.leave(table.value(i)), fast.leave(&b), "{bits} {kernel:?} {i}");
+                }
+                fast.square_assign(&mut b, count % every);
+                assert_eq!(fast.leave(&a), fast.leave(&b));
             }
         }
     }

@@ -1,0 +1,232 @@
+//! `import` and `export`: keys of other software, and what becomes of the state here.
+//!
+//! An exported key moves: its indices are spent here before the secret is written, so that two signers
+//! never have one key. Only `--copy`, which says so, leaves it able to sign here.
+
+use super::key::{self, Secret};
+use super::keygen::compute;
+use super::store::{self, StoreArgs};
+use super::{aidos, qrl};
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::io::{self, Access, Output};
+use crate::passphrase::{NewPassphrase, PassphraseArgs};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use tetralith_xmss::qrl::ExtendedSeed;
+use tetralith_xmss::state::{Record, Reservations, StateError, Status, key_id};
+use zeroize::Zeroizing;
+
+/// Arguments of `import`.
+#[derive(clap::Args, Debug)]
+#[group(skip)]
+pub(crate) struct Import {
+    #[command(flatten)]
+    from: From,
+    /// The first index to use: above every index that the key has ever used; 0 for one never used. A
+    /// key of AidosKuneen/xmss says itself, and can only be resumed later
+    #[arg(long, value_name = "INDEX", required_unless_present = "aidos")]
+    resume_at: Option<u64>,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+/// Where an imported key comes from.
+#[derive(clap::Args, Debug)]
+#[group(required = true, multiple = false)]
+struct From {
+    /// A file with QRL's 34 words
+    #[arg(long, value_name = "FILE")]
+    qrl_mnemonic: Option<PathBuf>,
+    /// A file with QRL's extended seed, 51 bytes in hex
+    #[arg(long, value_name = "FILE")]
+    qrl_seed: Option<PathBuf>,
+    /// A key of AidosKuneen/xmss, as JSON or as `export` encrypts it
+    #[arg(long, value_name = "FILE")]
+    aidos: Option<PathBuf>,
+}
+
+/// What `export` writes.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// QRL's 34 words
+    QrlMnemonic,
+    /// QRL's extended seed, 51 bytes in hex
+    QrlSeed,
+    /// The JSON of AidosKuneen/xmss, encrypted unless --plain says otherwise
+    #[value(alias = "json")]
+    Aidos,
+}
+
+/// Arguments of `export`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Export {
+    /// The key file
+    key: PathBuf,
+    /// What to write
+    #[arg(long, value_enum, default_value = "qrl-mnemonic")]
+    format: Form,
+    /// Write the JSON so that other software, and everybody else, can read it
+    #[arg(long)]
+    plain: bool,
+    /// Let the key sign here as well: two signers of one key let anybody forge, unless you keep them
+    /// from ever using the same index
+    #[arg(long)]
+    copy: bool,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+/// Makes a key file.
+pub(crate) fn import(context: Context, arguments: Import) -> Outcome {
+    arguments.output.check()?;
+    let From { qrl_mnemonic, qrl_seed, aidos } = &arguments.from;
+    let seed = match (qrl_mnemonic, qrl_seed, aidos) {
+        (Some(path), ..) => {
+            ExtendedSeed::from_mnemonic(&Zeroizing::new(io::read_text(path, 1 << 16)?))?
+        }
+        (_, Some(path), _) => ExtendedSeed::from_bytes(&qrl::read_hex(path)?)?,
+        (.., Some(path)) => return import_aidos(context, &arguments, path),
+        (None, None, None) => return Err(Failure::usage("input.missing", "nothing to import")),
+    };
+    let passphrase = arguments.passphrase.for_new()?;
+    let key = compute(context, seed.seeds(), None)?;
+    let resume_at = arguments.resume_at.unwrap_or(0);
+    arguments.finish(context, Secret { key, qrl: Some(seed) }, &passphrase, resume_at)
+}
+
+fn import_aidos(context: Context, arguments: &Import, path: &Path) -> Outcome {
+    let (found, passphrase) = aidos::read(path, &arguments.passphrase)?;
+    let resume_at = arguments.resume_at.unwrap_or(found.leaf());
+    if resume_at < found.leaf() {
+        let message = format!("the key has used the indices below {}", found.leaf());
+        return Err(Failure::new(Exit::State, "state.backward", message).hint("resume further on"));
+    }
+    let mut key = compute(context, found.seeds(), None)?;
+    found.check(&mut key)?;
+    arguments.finish(context, Secret { key, qrl: None }, &passphrase, resume_at)
+}
+
+impl Import {
+    fn finish(
+        &self,
+        context: Context,
+        secret: Secret,
+        passphrase: &NewPassphrase,
+        resume_at: u64,
+    ) -> Outcome {
+        secret.write(&self.output, &self.store, passphrase, resume_at, None)?;
+        key::told(context, "imported", &self.output.output, &secret.key.public_key())
+    }
+}
+
+/// Writes a secret out, where it was asked to.
+pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
+    arguments.output.check()?;
+    let (file, passphrase) = (key::read(&arguments.key)?, &arguments.passphrase);
+    let passphrase = NewPassphrase::from(passphrase.existing(file.is_encrypted())?);
+    let mut secret = Secret::open_with(&file, &passphrase)?;
+    let mut origin = Origin::open(&arguments, &secret)?;
+    let leaf = origin.next();
+    let limit = secret.key.params().signatures();
+    if arguments.format == Form::Aidos && leaf >= limit {
+        return Err(store::failure(&StateError::Exhausted { limit }));
+    }
+    let text = match (arguments.format, &secret.qrl) {
+        (Form::QrlMnemonic, Some(seed)) => seed.to_mnemonic(),
+        (Form::QrlSeed, Some(seed)) => Zeroizing::new(hex::encode(seed.to_bytes())),
+        (Form::Aidos, _) => {
+            let base = key::cache_base(&arguments.key);
+            aidos::write(context, &mut secret.key, &base, leaf, &passphrase, arguments.plain)?
+        }
+        _ => return Err(Failure::usage("key.not_qrl", "the key has no QRL seed")),
+    };
+    let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
+    if arguments.format != Form::Aidos {
+        bytes.push(b'\n');
+    }
+    let Output { output, .. } = &arguments.output;
+    if output == Path::new("-") {
+        origin.leave(context, leaf)?;
+        return arguments.output.write(&bytes, Access::Owner);
+    }
+    // Room for the secret is there before the state is spent, the secret itself only after.
+    let mut staged = arguments.output.stage(&vec![b' '; bytes.len()], Access::Owner)?;
+    origin.leave(context, leaf)?;
+    staged.rewrite(&bytes)?;
+    staged.finish()?;
+    let name = output.display().to_string();
+    let moved = matches!(origin, Origin::Moves(_));
+    context.answer(
+        format!("secret in {name}"),
+        json!({ "file": name, "next": leaf, "moved": moved, "plain": !arguments.is_encrypted() }),
+    )
+}
+
+impl Export {
+    fn is_encrypted(&self) -> bool {
+        self.format == Form::Aidos && !self.plain
+    }
+}
+
+/// What becomes of the state that the exported key had here.
+enum Origin {
+    Moves(Box<Reservations<store::Store>>),
+    Stays(Box<Record>),
+}
+
+impl Origin {
+    fn open(arguments: &Export, secret: &Secret) -> Outcome<Self> {
+        let public = secret.key.public_key();
+        if arguments.copy {
+            let record = store::peek(&arguments.store, &arguments.key, &public)?;
+            if record.key_id != key_id(&public) {
+                return Err(store::failure(&StateError::OtherKey));
+            }
+            return Ok(Origin::Stays(Box::new(record)));
+        }
+        let opened = store::open(&arguments.store, &arguments.key, &public)?;
+        let state = Reservations::open(opened, &public, store::holder());
+        Ok(Origin::Moves(Box::new(state.map_err(|error| store::failure(&error))?)))
+    }
+
+    /// The first index that was never leased here.
+    fn next(&self) -> u64 {
+        match self {
+            Origin::Moves(state) => state.status().next,
+            Origin::Stays(record) => record.next,
+        }
+    }
+
+    /// Spends what is left here, or says that it is not.
+    fn leave(&mut self, context: Context, leaf: u64) -> Outcome {
+        match self {
+            Origin::Stays(record) => {
+                let left = Status::from(&**record).left;
+                let text = format!(
+                    "warning: the key still signs here, from index {leaf} on; two signers of one \
+                     index let anybody forge"
+                );
+                context.event("key.copied", text, json!({ "next": leaf, "left": left }));
+            }
+            Origin::Moves(state) => {
+                let left = state.status().left;
+                if left > 0 {
+                    let lease = state.reserve_for(left, store::now());
+                    lease.map_err(|error| store::failure(&error))?;
+                }
+                let text = format!("the key no longer signs here; go on with it at index {leaf}");
+                context.event("key.moved", text, json!({ "next": leaf }));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! What the API refuses: every endpoint, with wrong tokens and malformed bodies, paths and queries.
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+#![allow(dead_code, reason = "the support is shared with the ceremonies")]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Cluster, Member};
+
+const CHANGING: [&str; 3] = ["/v1/keygen", "/v1/sign", "/v1/approvals"];
+const READING: [&str; 6] =
+    ["/v1/status", "/v1/keys", "/v1/keys/00", "/v1/ceremonies", "/v1/ceremonies/00", "/metrics"];
+
+/// Status and code of a refusal, which has a message and is not ok.
+fn refusal(path: &str, (status, text): (u16, String)) -> (u16, String) {
+    let value: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"));
+    assert_eq!(value["ok"], false, "{path}: {value}");
+    assert!(!value["message"].as_str().unwrap().is_empty(), "{path}: {value}");
+    (status, value["code"].as_str().unwrap().to_owned())
+}
+
+async fn post(member: &Member, path: &str, body: &[u8], token: Option<&str>) -> (u16, String) {
+    let answer = member.request_as(path, Some(body.to_vec()), token.map(str::to_owned)).await;
+    refusal(path, answer)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_changes_without_the_token() {
+    let cluster = Cluster::start(2, |_| ()).await;
+    let node = &cluster.members[0];
+    let token = node.folder.token().unwrap().to_string();
+    let other = cluster.members[1].folder.token().unwrap().to_string();
+    let tokens = [
+        None,
+        Some(String::new()),
+        Some("Bearer".into()),
+        Some("Bearer ".into()),
+        Some(token.clone()),
+        Some(format!("bearer {token}")),
+        Some(format!("Basic {token}")),
+        Some(format!("Bearer  {token}")),
+        Some(format!("Bearer {token}x")),
+        Some(format!("Bearer {}", &token[1..])),
+        Some(format!("Bearer {}", &token[..token.len() - 1])),
+        Some(format!("Bearer {}", token.to_uppercase())),
+        Some(format!("Bearer {other}")),
+        Some(format!("Bearer {token}, Bearer {other}")),
+    ];
+    for path in CHANGING {
+        for token in &tokens {
+            // Whatever the body: who has no token learns nothing of it.
+            for body in [&b"{}"[..], b"", b"{\"threshold\":2}"] {
+                let found = post(node, path, body, token.as_deref()).await;
+                assert_eq!(found, (401, "api.token".into()), "{path} {token:?}");
+            }
+        }
+    }
+    let (_, log) = node.get("/v1/ceremonies").await;
+    assert_eq!(log["ceremonies"], json!([]));
+    let (_, keys) = node.get("/v1/keys").await;
+    assert_eq!(keys["keys"], json!([]));
+    cluster.stop().await;
+}
+
+/// Each case: the endpoint, the body, and the status and code that it gets.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn malformed_bodies_are_named() {
+    let cluster = Cluster::start(2, |_| ()).await;
+    let node = &cluster.members[0];
+    let (status, made) = node.post("/v1/keygen", json!({ "threshold": 2 })).await;
+    assert_eq!(status, 200, "{made}");
+    let key = made["key"].as_str().unwrap();
+    let token = format!("Bearer {}", node.folder.token().unwrap().as_str());
+    let refused = async |path: &str, body: &[u8]| post(node, path, body, Some(&token)).await;
+
+    let long = vec![b' '; (1 << 20) + 1];
+    let deep = [b"[".repeat(200), b"]".repeat(200)].concat();
+    let malformed: [&[u8]; 10] = [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"3",
+        b"\"text\"",
+        b"\xff\xfe",
+        b"{} {}",
+        &deep,
+        b"{\"threshold\":2,\"key\":\"\",\"unknown\":1}",
+    ];
+    for path in CHANGING {
+        for body in malformed {
+            let found = refused(path, body).await;
+            assert_eq!(found, (400, "request.malformed".into()), "{path} {body:?}");
+        }
+        assert_eq!(refused(path, &long).await, (413, "request.body".into()), "{path}");
+    }
+
+    let digest = "ab".repeat(32);
+    let cases = [
+        ("/v1/keygen", json!({}), 400, "request.malformed"),
+        ("/v1/keygen", json!({ "threshold": 256 }), 400, "request.malformed"),
+        ("/v1/keygen", json!({ "threshold": -1 }), 400, "request.malformed"),
+        ("/v1/keygen", json!({ "threshold": "2" }), 400, "request.malformed"),
+        ("/v1/keygen", json!({ "threshold": 2, "parties": "node-1" }), 400, "request.malformed"),
+        ("/v1/keygen", json!({ "threshold": 2, "parties": [1] }), 400, "request.malformed"),
+        ("/v1/keygen", json!({ "threshold": 2, "partys": [] }), 400, "request.malformed"),
+        ("/v1/keygen", json!({ "threshold": 0 }), 400, "request.invalid"),
+        ("/v1/keygen", json!({ "threshold": 1 }), 400, "request.invalid"),
+        ("/v1/keygen", json!({ "threshold": 3 }), 400, "request.invalid"),
+        ("/v1/keygen", json!({ "threshold": 2, "parties": [] }), 400, "request.invalid"),
+        ("/v1/keygen", json!({ "threshold": 2, "parties": ["node-1"] }), 400, "request.invalid"),
+        (
+            "/v1/keygen",
+            json!({ "threshold": 2, "parties": ["node-1", "node-9"] }),
+            400,
+            "request.party",
+        ),
+        ("/v1/sign", json!({}), 400, "request.malformed"),
+        ("/v1/sign", json!({ "key": key }), 400, "request.digest"),
+        ("/v1/sign", json!({ "key": 7, "digest": digest }), 400, "request.malformed"),
+        ("/v1/sign", json!({ "key": "x", "digest": digest }), 400, "key.malformed"),
+        ("/v1/sign", json!({ "key": &key[2..], "digest": digest }), 400, "key.malformed"),
+        ("/v1/sign", json!({ "key": "00".repeat(16), "digest": digest }), 404, "key.unknown"),
+        ("/v1/sign", json!({ "key": key, "digest": &digest[2..] }), 400, "request.digest"),
+        ("/v1/sign", json!({ "key": key, "digest": "xy".repeat(32) }), 400, "request.digest"),
+        ("/v1/sign", json!({ "key": key, "message_hex": "abc" }), 400, "request.digest"),
+        (
+            "/v1/sign",
+            json!({ "key": key, "message": "a", "digest": digest }),
+            400,
+            "request.digest",
+        ),
+        ("/v1/sign", json!({ "key": key, "message": 3 }), 400, "request.malformed"),
+        (
+            "/v1/sign",
+            json!({ "key": key, "message": "a", "signers": ["node-9"] }),
+            400,
+            "request.party",
+        ),
+        (
+            "/v1/sign",
+            json!({ "key": key, "message": "a", "signers": ["node-1"] }),
+            400,
+            "request.invalid",
+        ),
+        ("/v1/sign", json!({ "key": key, "message": "a", "signers": [] }), 400, "request.invalid"),
+        ("/v1/approvals", json!({}), 400, "request.malformed"),
+        ("/v1/approvals", json!({ "key": key }), 400, "request.digest"),
+        ("/v1/approvals", json!({ "key": "00".repeat(16), "digest": digest }), 404, "key.unknown"),
+        ("/v1/approvals", json!({ "key": key, "digest": "" }), 400, "request.digest"),
+        (
+            "/v1/approvals",
+            json!({ "key": key, "digest": digest, "signers": [] }),
+            400,
+            "request.malformed",
+        ),
+    ];
+    for (path, body, status, code) in cases {
+        let found = refused(path, body.to_string().as_bytes()).await;
+        assert_eq!(found, (status, code.to_owned()), "{path} {body}");
+    }
+    // Nothing of it was held, and the key signs.
+    let (_, log) = node.get("/v1/ceremonies").await;
+    assert_eq!(log["ceremonies"].as_array().unwrap().len(), 1);
+    let (status, signed) = node.post("/v1/sign", json!({ "key": key, "digest": digest })).await;
+    assert_eq!(status, 200, "{signed}");
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn other_paths_queries_and_methods_are_refused() {
+    let cluster = Cluster::start(2, |_| ()).await;
+    let node = &cluster.members[0];
+    let token = format!("Bearer {}", node.folder.token().unwrap().as_str());
+    let gets = [
+        ("/v1/keys/x", 400, "key.malformed"),
+        ("/v1/keys/%2e%2e%2fnode.key", 400, "key.malformed"),
+        ("/v1/keys/00000000000000000000000000000000", 404, "key.unknown"),
+        ("/v1/ceremonies/x", 404, "ceremony.unknown"),
+        ("/v1/ceremonies/%27%20OR%201=1", 404, "ceremony.unknown"),
+        ("/v1/ceremonies?limit=0", 400, "request.query"),
+        ("/v1/ceremonies?limit=-1", 400, "request.query"),
+        ("/v1/ceremonies?limit=1001", 400, "request.query"),
+        ("/v1/ceremonies?limit=99999999999999999999", 400, "request.query"),
+        ("/v1/ceremonies?limit=1&limit=2", 400, "request.query"),
+        ("/v1/ceremonies?offset=1", 400, "request.query"),
+        ("/v1", 404, "route.unknown"),
+        ("/v2/status", 404, "route.unknown"),
+        ("/", 404, "route.unknown"),
+        ("/v1/keygen", 405, "route.method"),
+        ("/v1/sign", 405, "route.method"),
+        ("/v1/approvals", 405, "route.method"),
+    ];
+    for (path, status, code) in gets {
+        let found = refusal(path, node.request_as(path, None, None).await);
+        assert_eq!(found, (status, code.to_owned()), "{path}");
+    }
+    for path in READING {
+        assert_eq!(post(node, path, b"{}", Some(&token)).await, (405, "route.method".into()));
+    }
+    cluster.stop().await;
+}

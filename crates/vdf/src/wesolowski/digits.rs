@@ -1,0 +1,124 @@
+//! The blocks of ⌊2^T/ℓ⌋, many of them from one remainder.
+//!
+//! The bits of the quotient from bit s on are those of 2^(T − s)/ℓ. So the K bits below s are
+//! ⌊2^K·r/ℓ⌋ with r = 2^(T − s) mod ℓ, one multiplication by a reciprocal; and one multiplication
+//! modulo ℓ gives the r of another place.
+
+use super::plan::{EXPANDED, Plan};
+use crate::field256::Field256;
+
+/// A source of digits for one plan and one ℓ.
+pub(super) struct Digits {
+    plan: Plan,
+    field: Field256,
+    prime: [u64; 4],
+    /// Values of j that are filled at once.
+    group: u64,
+    /// Recorded values whose blocks, all of them, are expanded at once.
+    values: u64,
+}
+
+impl Digits {
+    pub(super) fn new(plan: Plan, prime: &[u64; 4]) -> Self {
+        let group = plan.stride.min(EXPANDED / u64::from(plan.bits));
+        let values = if group == plan.stride { EXPANDED / plan.interval() } else { 1 }.max(1);
+        Self { plan, field: Field256::expanding(*prime), prime: *prime, group, values }
+    }
+
+    /// How many values of j [`Digits::fill`] fills at once.
+    pub(super) fn group(&self) -> u64 {
+        self.group
+    }
+
+    /// The number of recorded values that have a block for some j.
+    pub(super) fn len(&self) -> usize {
+        self.plan.blocks().div_ceil(self.plan.stride) as usize
+    }
+
+    /// The digits of blocks m·γ + j for j from `first` on, a group or what is left of one: those of
+    /// each j together, by rising m.
+    pub(super) fn fill(&self, first: u64, out: &mut Vec<u32>) {
+        let (bits, stride) = (u64::from(self.plan.bits), self.plan.stride);
+        let count = self.group.min(stride - first);
+        let len = self.len() as u64;
+        out.clear();
+        out.resize((count * len) as usize, 0);
+        // Blocks of one expansion, and from one expansion to the next.
+        let (blocks, step) = (count + (self.values - 1) * stride, self.values * stride);
+        let factor = self.field.pow(&self.field.two(), &[bits * step]);
+        let mut remainder = None;
+        for chunk in (0..len.div_ceil(self.values)).rev() {
+            let end = bits * (chunk * step + first + blocks);
+            // Blocks above T are empty, and so is the whole expansion then: 2^T/ℓ has 255 bits less.
+            let Some(exponent) = self.plan.iterations.checked_sub(end) else { continue };
+            let now = match remainder {
+                None => super::power_of_two_mod(exponent, &self.prime),
+                Some(before) => self.field.mul(&before, &factor),
+            };
+            remainder = Some(now);
+            let expansion = self.field.expand(&now);
+            for value in 0..self.values.min(len - chunk * self.values) {
+                let m = chunk * self.values + value;
+                for j in 0..count {
+                    let at = EXPANDED - bits * (blocks - value * stride - j);
+                    out[(j * len + m) as usize] = digit(&expansion, at as u32, self.plan.bits);
+                }
+            }
+        }
+    }
+}
+
+/// So many bits, at most 32, from bit `at` on.
+fn digit(expansion: &[u64; 3], at: u32, bits: u32) -> u32 {
+    let (limb, shift) = ((at / 64) as usize, at % 64);
+    let high = expansion.get(limb + 1).copied().unwrap_or(0);
+    let window = (u128::from(high) << 64 | u128::from(expansion[limb])) >> shift;
+    window as u32 & ((1u64 << bits) - 1) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nat;
+
+    #[test]
+    fn digits_make_the_quotient() {
+        let prime = [3, 5, 7, 1 << 63 | 9];
+        for (bits, stride, iterations) in [
+            (1, 1, 300),
+            (3, 2, 511),
+            (7, 3, 512),
+            (12, 5, 1029),
+            (20, 1, 2000),
+            (13, 31, 2047),
+            (5, 1, 100),
+            (9, 700, 2000),
+        ] {
+            let plan = Plan { bits, stride, iterations, threads: 1 };
+            let digits = Digits::new(plan, &prime);
+            let (mut sum, mut filled) = (vec![0; 40], Vec::new());
+            for first in (0..stride).step_by(digits.group() as usize) {
+                digits.fill(first, &mut filled);
+                for (i, &digit) in filled.iter().enumerate() {
+                    let (j, m) = (first + (i / digits.len()) as u64, (i % digits.len()) as u64);
+                    let at = u64::from(bits) * (m * stride + j);
+                    if digit == 0 {
+                        continue;
+                    }
+                    let mut term = vec![0; 40];
+                    term[(at / 64) as usize] = u64::from(digit);
+                    if at % 64 > 0 {
+                        nat::shl(&mut term, (at % 64) as u32);
+                    }
+                    nat::add(&mut sum, &term);
+                }
+            }
+            // sum·ℓ + (2^T mod ℓ) = 2^T
+            let mut product = nat::mul(&sum, &prime);
+            nat::add(&mut product, &super::super::power_of_two_mod(iterations, &prime));
+            let mut power = vec![0; 44];
+            power[(iterations / 64) as usize] = 1 << (iterations % 64);
+            assert_eq!(product, power, "{bits} {stride} {iterations}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Proofs whose run is stopped, damaged and taken up again.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::path::Path;
+use tetralith_vdf::eval::CHECK_EVERY;
+use tetralith_vdf::{Error, Modulus, Next, Options, Proof, Prover, Residue, System};
+
+const SYSTEMS: [System; 3] = [System::Wesolowski, System::Segmented, System::Pietrzak];
+
+/// A little more than four stretches between checks, no multiple of anything.
+const T: u64 = 4 * CHECK_EVERY + 12_345;
+
+fn small() -> Modulus {
+    use rand_core::SeedableRng;
+    let mut rng = chacha20::ChaCha20Rng::seed_from_u64(11);
+    tetralith_vdf::timelock::random_modulus(256, &mut rng).unwrap()
+}
+
+fn prover(system: System, modulus: &Modulus, x: &Residue, threads: usize) -> Prover {
+    let options = Options { memory: 1 << 20, threads, ..Options::default() };
+    Prover::new(system, modulus, x, T, options).unwrap()
+}
+
+fn whole(system: System, modulus: &Modulus, x: &Residue) -> (Residue, Proof) {
+    prover(system, modulus, x, 1).run_kept(None, &mut |_| Next::GoOn).unwrap()
+}
+
+/// Runs until the `steps`th call of the watcher that finds new squarings, and stops there.
+fn stopped(
+    system: System,
+    modulus: &Modulus,
+    x: &Residue,
+    path: &Path,
+    steps: u32,
+) -> Result<(Residue, Proof), Error> {
+    let mut left = steps;
+    let threads = 1 + steps as usize % 2;
+    prover(system, modulus, x, threads).run_kept(Some(path), &mut |_| {
+        left = left.saturating_sub(1);
+        if left == 0 { Next::Stop } else { Next::Save }
+    })
+}
+
+#[test]
+fn stopped_runs_end_as_whole_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for modulus in [small(), Modulus::rsa2048()] {
+        let (x, _) = modulus.reduce(b"stopped");
+        for system in SYSTEMS {
+            let expected = whole(system, &modulus, &x);
+            let path = folder.path().join(format!("{}-{}", system.name(), modulus.bits()));
+            let mut stops = 0;
+            let ended = loop {
+                match stopped(system, &modulus, &x, &path, 2 + stops % 3) {
+                    Err(Error::Cancelled) => stops += 1,
+                    ended => break ended.unwrap(),
+                }
+                assert!(stops < 20, "{system:?} does not end");
+            };
+            assert!(stops > 1, "{system:?}");
+            assert_eq!(ended, expected, "{system:?}");
+            ended.1.verify().unwrap();
+            // What is kept is removed when asked.
+            Prover::forget(&path).unwrap();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            let left: Vec<_> = std::fs::read_dir(folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .filter(|file| file.starts_with(&name))
+                .collect();
+            assert!(left.is_empty(), "{left:?}");
+        }
+    }
+}
+
+#[test]
+fn damaged_and_foreign_states() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let modulus = small();
+    let (x, _) = modulus.reduce(b"damaged");
+    let system = System::Wesolowski;
+    assert!(matches!(stopped(system, &modulus, &x, &path, 3), Err(Error::Cancelled)));
+    // Of another run: refused, and nothing is changed.
+    let (other, _) = modulus.reduce(b"another");
+    let refused = |result: Result<_, Error>| match result {
+        Err(Error::CheckpointOther(what)) => what,
+        other => panic!("{:?}", other.map(|_: (Residue, Proof)| ())),
+    };
+    assert_eq!(refused(stopped(system, &modulus, &other, &path, 2)), "input");
+    assert_eq!(refused(stopped(System::Pietrzak, &modulus, &x, &path, 2)), "proof system");
+    let mut shorter = Prover::new(system, &modulus, &x, T - 1, Options::default()).unwrap();
+    let result = shorter.run_kept(Some(&path), &mut |_| Next::GoOn);
+    assert_eq!(refused(result), "number of squarings");
+    // A flipped bit in the newest checkpoint: the one before is taken.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[50] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let ended = stopped(system, &modulus, &x, &path, 99).unwrap();
+    assert_eq!(ended, whole(system, &modulus, &x));
+    // The recorded values cut: no checkpoint counts any more, and the run says so.
+    let tape = folder.path().join("run.tape0");
+    let bytes = std::fs::read(&tape).unwrap();
+    std::fs::write(&tape, &bytes[..bytes.len() / 9]).unwrap();
+    let result = stopped(system, &modulus, &x, &path, 99);
+    assert!(matches!(result, Err(Error::CheckpointDamaged(_))), "{result:?}");
+    // The file of the run damaged.
+    let run = folder.path().join("run.run");
+    let bytes = std::fs::read(&run).unwrap();
+    for at in [0, 5, 9, bytes.len() - 1] {
+        let mut altered = bytes.clone();
+        altered[at] ^= 1;
+        std::fs::write(&run, &altered).unwrap();
+        let result = stopped(system, &modulus, &x, &path, 99);
+        assert!(matches!(result, Err(Error::CheckpointDamaged(_))), "{at}: {result:?}");
+        std::fs::write(&run, &bytes[..at]).unwrap();
+        let result = stopped(system, &modulus, &x, &path, 99);
+        assert!(matches!(result, Err(Error::CheckpointDamaged(_))), "{at}: {result:?}");
+    }
+}

@@ -1,0 +1,318 @@
+//! The PostgreSQL store, for several signers of one key.
+//!
+//! A row of one table for each key. A commit is one statement, `UPDATE … WHERE epoch = … AND record = …`:
+//! of two signers that read the same record the server lets one through, and the other finds that it is
+//! gone. The same statement asks for a durable commit and makes sure that it is at the server, and on
+//! the timeline, that the record was made on: a standby that was promoted may lack the last commits.
+//!
+//! Where the connection breaks before the answer, the commit may have taken place; that is an error
+//! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
+
+use super::seen::Note;
+use super::{Record, Seen, StateError, StateStore};
+use ::postgres::config::SslMode;
+use ::postgres::error::SqlState;
+use ::postgres::types::Type;
+use ::postgres::{Client, Config, Error, NoTls};
+use core::fmt;
+use sha2::{Digest, Sha256};
+use std::error::Error as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// The state of a key in a PostgreSQL database.
+pub struct PostgresStore {
+    config: Config,
+    client: Option<Client>,
+    key_id: [u8; 32],
+    /// The server, its timeline and the database, as it says itself.
+    at: [String; 3],
+    /// The record that was last read or written.
+    last: Option<(u64, Vec<u8>)>,
+    note: Note,
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PostgresStore")
+    }
+}
+
+impl PostgresStore {
+    /// Connects to the database of a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, for the state
+    /// of the key of that [`key_id`](super::key_id).
+    ///
+    /// A Unix socket's folder is given as `?host=/FOLDER`. `note`: the file where is noted how far the
+    /// state was; it should lie beside the key.
+    ///
+    /// # Errors
+    /// [`StateError::Url`], or [`StateError::Io`] where the database cannot be reached.
+    ///
+    /// # Security
+    /// The connection is not encrypted: a server on another machine is for a network that is trusted,
+    /// or is reached through a tunnel. Neither the URL nor the password is in any error.
+    pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
+        let mut store = Self {
+            config: config(url)?,
+            client: None,
+            key_id,
+            at: Default::default(),
+            last: None,
+            note: Note::open(note)?,
+        };
+        store.connect()?;
+        Ok(store)
+    }
+
+    /// Reads a key's record, for showing a status.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`StateError::Missing`], [`StateError::Damaged`].
+    pub fn peek(url: &str, key_id: [u8; 32]) -> Result<Record, StateError> {
+        Self::open(url, key_id, None)?.load()?.ok_or(StateError::Missing)
+    }
+
+    fn connect(&mut self) -> Result<&mut Client, StateError> {
+        let client = match self.client.take().filter(|client| !client.is_closed()) {
+            Some(client) => client,
+            None => self.config.connect(NoTls)?,
+        };
+        Ok(self.client.insert(client))
+    }
+
+    /// Runs a statement; after a failure the connection is given up.
+    fn query(
+        &mut self,
+        sql: &str,
+        parameters: &[(&(dyn ::postgres::types::ToSql + Sync), Type)],
+    ) -> Result<Vec<::postgres::Row>, Error> {
+        // `connect` was called by whoever calls this.
+        let Some(client) = &mut self.client else { return Ok(Vec::new()) };
+        let rows = client.query_typed(sql, parameters);
+        if rows.is_err() {
+            self.client = None;
+        }
+        rows
+    }
+
+    fn read(&mut self) -> Result<Option<Record>, StateError> {
+        self.last = None;
+        self.connect()?;
+        let place = self.query(PLACE, &[])?;
+        let Some(place) = place.first() else { return Err(SILENT()) };
+        let fsync: String = place.try_get(3)?;
+        if fsync != "on" {
+            return Err(StateError::Io("the PostgreSQL server runs with fsync = off".into()));
+        }
+        self.at = [place.try_get(0)?, place.try_get(1)?, place.try_get(2)?];
+        if !self.table_exists()? {
+            return Ok(None);
+        }
+        let key = &self.key_id.to_vec();
+        let rows = self.query(SELECT, &[(key, Type::BYTEA)])?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let (epoch, bytes): (i64, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?);
+        let record = Record::from_bytes(&bytes)?;
+        if record.epoch != epoch as u64 {
+            return Err(StateError::Damaged("the row's epoch is not its record's"));
+        }
+        if record.key_id != self.key_id {
+            return Err(StateError::OtherKey);
+        }
+        self.last = Some((record.epoch, bytes));
+        Ok(Some(record))
+    }
+
+    fn table_exists(&mut self) -> Result<bool, StateError> {
+        let rows = self.query("SELECT to_regclass('tetralith_xmss_state') IS NOT NULL", &[])?;
+        Ok(rows.first().ok_or_else(SILENT)?.try_get(0)?)
+    }
+
+    fn replace(&mut self, expected: Option<u64>, record: &Record) -> Result<bool, StateError> {
+        self.connect()?;
+        if expected.is_none() && !self.table_exists()? {
+            match self.query(CREATE, &[]) {
+                // Two that make it at once.
+                Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                    self.connect()?;
+                }
+                made => drop(made?),
+            }
+        }
+        let (key, epoch, bytes) = (self.key_id.to_vec(), record.epoch as i64, record.to_bytes());
+        let [system, timeline, database] = self.at.clone();
+        let (old_epoch, old) = match (expected, self.last.take()) {
+            (None, _) => (0, Vec::new()),
+            (Some(expected), Some((epoch, old))) if epoch == expected => (expected as i64, old),
+            _ => return Ok(false),
+        };
+        let parameters: [(&(dyn ::postgres::types::ToSql + Sync), Type); 8] = [
+            (&key, Type::BYTEA),
+            (&epoch, Type::INT8),
+            (&bytes, Type::BYTEA),
+            (&system, Type::TEXT),
+            (&timeline, Type::TEXT),
+            (&database, Type::TEXT),
+            (&old_epoch, Type::INT8),
+            (&old, Type::BYTEA),
+        ];
+        let rows = match expected {
+            None => self.query(INSERT, &parameters[..6]),
+            Some(_) => self.query(UPDATE, &parameters),
+        };
+        let rows = match rows {
+            // A database whose transactions are serializable says so that another was faster.
+            Err(error) if error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE) => {
+                return Ok(false);
+            }
+            rows => rows?,
+        };
+        // `query_typed` returns after ReadyForQuery, which the server sends when it has committed.
+        let Some(row) = rows.first() else { return Ok(false) };
+        let durable: String = row.try_get(0)?;
+        if !matches!(durable.as_str(), "on" | "remote_apply") {
+            let why =
+                format!("the PostgreSQL server committed with synchronous_commit = {durable}");
+            return Err(StateError::Io(why));
+        }
+        self.last = Some((record.epoch, bytes));
+        Ok(true)
+    }
+}
+
+impl StateStore for PostgresStore {
+    fn load(&mut self) -> Result<Option<Record>, StateError> {
+        self.note.refresh()?;
+        match self.read() {
+            // A connection that the server closed while it was idle shows itself only now.
+            Err(StateError::Io(_)) if self.client.is_none() => self.read(),
+            record => record,
+        }
+    }
+
+    fn commit(&mut self, expected: Option<u64>, record: &Record) -> Result<(), StateError> {
+        if !self.replace(expected, record)? {
+            return Err(StateError::Conflict { expected });
+        }
+        self.note.take(record);
+        Ok(())
+    }
+
+    fn place(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"tetralith place\npostgres");
+        for part in &self.at {
+            hash.update([0]);
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+
+    fn seen(&self) -> Seen {
+        self.note.seen()
+    }
+
+    fn shared(&self) -> bool {
+        true
+    }
+}
+
+/// The settings of a URL. What the parser says of a wrong one is not told: it could quote the password.
+fn config(url: &str) -> Result<Config, StateError> {
+    let encrypted = StateError::Url(
+        "PostgreSQL over TLS is not supported: leave sslmode out, and use a Unix socket or a tunnel",
+    );
+    if url.contains("sslmode=verify") {
+        return Err(encrypted);
+    }
+    let mut config: Config = url.parse().map_err(|_| {
+        StateError::Url("a PostgreSQL URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+    })?;
+    if config.get_ssl_mode() == SslMode::Require {
+        return Err(encrypted);
+    }
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        return Err(StateError::Url("the PostgreSQL URL names no host"));
+    }
+    config.ssl_mode(SslMode::Disable).application_name("tetralith");
+    // A network that is cut must show itself.
+    config.keepalives_idle(Duration::from_secs(10)).tcp_user_timeout(Duration::from_secs(20));
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(10));
+    }
+    Ok(config)
+}
+
+impl From<Error> for StateError {
+    fn from(error: Error) -> Self {
+        let why = match (error.as_db_error(), error.source()) {
+            (Some(server), _) => format!("PostgreSQL: {}", server.message()),
+            (None, Some(cause)) => format!("PostgreSQL: {error}: {cause}"),
+            (None, None) => format!("PostgreSQL: {error}"),
+        };
+        StateError::Io(why)
+    }
+}
+
+/// A server that answers a question for one row with none.
+const SILENT: fn() -> StateError = || StateError::Io("PostgreSQL: an empty answer".into());
+
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS tetralith_xmss_state (
+    key_id bytea PRIMARY KEY, epoch bigint NOT NULL, record bytea NOT NULL)";
+
+/// The server, its timeline, the database, and whether it syncs. A standby has no position to write
+/// at, and refuses.
+const PLACE: &str = "SELECT system_identifier::text,
+    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+    (SELECT oid::text FROM pg_database WHERE datname = current_database()),
+    current_setting('fsync') FROM pg_control_system()";
+
+const SELECT: &str = "SELECT epoch, record FROM tetralith_xmss_state WHERE key_id = $1";
+
+/// Asks for a durable commit of the statement it is in, and holds the place against parameters 4 to 6.
+/// A setting that is stricter than `on` stays.
+macro_rules! here {
+    () => {
+        "(SELECT CASE WHEN current_setting('synchronous_commit') = 'remote_apply' THEN 'remote_apply'
+             ELSE set_config('synchronous_commit', 'on', true) END AS durable
+         FROM pg_control_system()
+         WHERE system_identifier::text = $4
+             AND substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) = $5
+             AND (SELECT oid::text FROM pg_database WHERE datname = current_database()) = $6) AS here"
+    };
+}
+
+const UPDATE: &str = concat!(
+    "UPDATE tetralith_xmss_state SET epoch = $2, record = $3 FROM ",
+    here!(),
+    " WHERE key_id = $1 AND epoch = $7 AND record = $8 AND here.durable IS NOT NULL
+      RETURNING current_setting('synchronous_commit')"
+);
+
+const INSERT: &str = concat!(
+    "INSERT INTO tetralith_xmss_state (key_id, epoch, record) SELECT $1, $2, $3 FROM ",
+    here!(),
+    " WHERE here.durable IS NOT NULL ON CONFLICT (key_id) DO NOTHING
+      RETURNING current_setting('synchronous_commit')"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_is_refused_does_not_show_its_password() {
+        let bad = [
+            "postgres://user:secret@host:port/db",
+            "postgres://user:secret@host/db?sslmode=require",
+            "postgres://user:secret@host/db?sslmode=verify-full",
+            "postgres://user:secret@/db",
+            "postgres:secret",
+        ];
+        for url in bad {
+            let error = PostgresStore::open(url, [0; 32], None).unwrap_err();
+            assert!(matches!(error, StateError::Url(_)), "{url}: {error}");
+            assert!(!error.to_string().contains("sec"), "{url}: {error}");
+        }
+    }
+}
