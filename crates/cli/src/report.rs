@@ -53,7 +53,8 @@ pub(crate) fn machine(machine: &Machine) -> String {
 
 /// The page of `bench --html`.
 pub(crate) fn bench_page(results: &Results) -> String {
-    page("Tetralith: measurements", &(machine(&results.machine) + &bench_table(results)))
+    let plots = crate::bench::over_height(results);
+    page("Tetralith: measurements", &(machine(&results.machine) + &plots + &bench_table(results)))
 }
 
 /// The rows of a measurement as a table.

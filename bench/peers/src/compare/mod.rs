@@ -106,6 +106,9 @@ fn ours(arguments: &Arguments, global: &crate::Arguments) -> Result<Option<Resul
     eprintln!("== tetralith bench {}", arguments.noun);
     let mut command = Command::new(&arguments.ours);
     command.args(["--quiet", "--json", "bench", &arguments.noun]);
+    if arguments.noun == "xmss" {
+        command.args(["--heights", &heights(global)]);
+    }
     output(command, global).map(Some)
 }
 
@@ -114,12 +117,15 @@ fn peers(arguments: &Arguments, global: &crate::Arguments) -> Result<Results, St
     eprintln!("== peers {}", arguments.noun);
     let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
     command.args(["--json", &arguments.noun]);
-    let heights: Vec<_> = global.heights.iter().map(u32::to_string).collect();
-    command.args(["--heights", &heights.join(",")]);
+    command.args(["--heights", &heights(global)]);
     if let Some(core) = global.core {
         command.args(["--core", &core.to_string()]);
     }
     output(command, global)
+}
+
+fn heights(global: &crate::Arguments) -> String {
+    global.heights.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn output(mut command: Command, global: &crate::Arguments) -> Result<Results, String> {

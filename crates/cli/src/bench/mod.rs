@@ -6,6 +6,7 @@
 //! measuring threads where the system lets us count them, else `null`.
 
 mod cycles;
+mod figures;
 mod machine;
 mod table;
 mod tss;
@@ -14,8 +15,9 @@ mod vrf;
 mod xmss;
 
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Exit, Failure, Outcome};
 use cycles::Cycles;
+pub(crate) use figures::over_height;
 pub(crate) use machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -40,6 +42,10 @@ pub(crate) struct Command {
     /// Measure only rows whose name and parameters contain this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Measure XMSS keys of these heights as well: 16 takes seconds, 20 minutes [default: 16, of SHA2
+    /// only]
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = clap::value_parser!(u8).range(10..=20))]
+    heights: Vec<u8>,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +108,8 @@ pub(crate) struct Results {
 /// Measures cases one after another.
 pub(crate) struct Runner {
     pub(crate) context: Context,
+    /// Heights of XMSS keys that were asked for; none stands for the default.
+    pub(crate) heights: Vec<u8>,
     budget: Duration,
     only: Option<String>,
     cycles: Cycles,
@@ -152,6 +160,41 @@ impl Runner {
         Ok(())
     }
 
+    /// Makes something that takes long, once, and records how long it took if that was asked for.
+    pub(crate) fn timed<T>(&mut self, case: Case, call: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+        let (before, clock) = (self.cycles.read(), Instant::now());
+        let made = call()?;
+        let ns = clock.elapsed().as_nanos() as f64;
+        let cycles = before.zip(self.cycles.read()).map(|(before, after)| (after - before) as f64);
+        if self.wants(case.name, &case.params) {
+            let mut cycles: Vec<f64> = cycles.into_iter().collect();
+            self.push(case, &mut [ns], &mut cycles);
+        }
+        Ok(made)
+    }
+
+    /// Measures in a process of its own without vector instructions, and takes its rows.
+    fn portable(&mut self, noun: &str, only: &str) -> Outcome {
+        let failed = |error: &dyn std::fmt::Display| {
+            Failure::new(Exit::Environment, "bench.portable", error)
+        };
+        let program = std::env::current_exe().map_err(|error| failed(&error))?;
+        let output = std::process::Command::new(program)
+            .env("TETRALITH_KERNEL", figures::PORTABLE)
+            .args(["--quiet", "--json", "--threads", "1", "bench", noun, "--only", only])
+            .args(["--seconds", &self.budget.as_secs_f64().to_string()])
+            .output()
+            .map_err(|error| failed(&error))?;
+        let results: Results =
+            serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))?;
+        for row in results.results {
+            let fields = serde_json::to_value(&row).unwrap_or_default();
+            self.context.event("bench.row", table::line(&row), fields);
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
     fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64]) {
         let ns_median = percentile(ns, 50);
         let row = Row {
@@ -183,7 +226,7 @@ fn percentile(values: &mut [f64], percent: usize) -> f64 {
 /// Runs `tetralith bench`.
 pub(crate) fn run(context: Context, command: Command) -> Outcome {
     let budget = Duration::from_secs_f64(command.seconds.clamp(0.0, 3600.0));
-    let results = measure(context, command.what, budget, command.only)?;
+    let results = measure(context, &command, budget)?;
     if let Some(path) = &command.csv {
         crate::io::write(path, table::csv(&results).as_bytes(), crate::io::Access::Public, true)?;
     }
@@ -198,14 +241,11 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
     context.line(&table::text(&results))
 }
 
-fn measure(
-    context: Context,
-    what: What,
-    budget: Duration,
-    only: Option<String>,
-) -> Outcome<Results> {
-    let mut runner = Runner { context, budget, only, cycles: Cycles::new(), rows: Vec::new() };
-    let wanted = |noun| what == noun || what == What::All;
+fn measure(context: Context, command: &Command, budget: Duration) -> Outcome<Results> {
+    let (heights, only) = (command.heights.clone(), command.only.clone());
+    let (cycles, rows) = (Cycles::new(), Vec::new());
+    let mut runner = Runner { context, heights, budget, only, cycles, rows };
+    let wanted = |noun| command.what == noun || command.what == What::All;
     if wanted(What::Xmss) {
         xmss::run(&mut runner)?;
     }

@@ -5,7 +5,9 @@
 //! the signature verified before it is released, as the command does, and `xmss.sign.online` is what is
 //! left of signing when everything was prepared that the message does not decide.
 
-use super::{Case, Runner};
+mod tall;
+
+use super::{Case, Runner, figures};
 use crate::failure::{Exit, Failure, Outcome};
 use tetralith_xmss::qrl::Descriptor;
 use tetralith_xmss::state::{Holder, Volatile, create};
@@ -72,23 +74,42 @@ pub(crate) fn run(runner: &mut Runner) -> Outcome {
             runner.try_measure(case, ops, &mut verify_all)?;
         }
     }
+    tall::run(runner, &tall_sets(&runner.heights), &one)?;
     one.install(|| heights(runner))
 }
 
-/// The heights of QRL's keys that are quick, for the plot over the height.
-const HEIGHTS: [u8; 5] = [4, 6, 8, 10, 12];
+/// The sets of the heights that were asked for, but 10, which is measured anyway.
+fn tall_sets(heights: &[u8]) -> Vec<String> {
+    let (heights, families) = match heights {
+        [] => (&[16][..], &["SHA2"][..]),
+        heights => (heights, &["SHA2", "SHAKE256", "SHAKE"][..]),
+    };
+    let tall = heights.iter().filter(|height| **height != 10);
+    tall.flat_map(|h| families.iter().map(move |family| format!("XMSS-{family}_{h}_256"))).collect()
+}
 
-/// Measures QRL's keys over the height of their tree.
+/// The heights of QRL's keys that are quick, for the plot over the height.
+const HEIGHTS: [u8; 6] = [4, 6, 8, 10, 12, 14];
+
+/// Measures QRL's keys over the height of their tree, and the lower ones without vector instructions.
 fn heights(runner: &mut Runner) -> Outcome {
-    for height in HEIGHTS {
+    let lowest = Descriptor::new(HashFunction::Sha2, HEIGHTS[0])?.params();
+    let is_portable = kernel_name(lowest) == figures::PORTABLE;
+    let (most, once) = if is_portable { (10, 10) } else { (14, 14) };
+    for height in HEIGHTS.into_iter().filter(|height| *height <= most) {
         let params = Descriptor::new(HashFunction::Sha2, height)?.params();
-        let name = format!("QRL-SHA2-256_{height}");
+        let name = format!("{QRL}{height}");
         let case = |row| Case::new(row, &*name, kernel_name(params));
         if !["xmss.keygen", "xmss.sign", "xmss.verify"].iter().any(|row| runner.wants(row, &name)) {
             continue;
         }
-        runner.try_measure(case("xmss.keygen"), 1, || key(params).map(drop))?;
-        let mut signer = open(params)?;
+        let mut signer = if height < once {
+            runner.try_measure(case("xmss.keygen"), 1, || key(params).map(drop))?;
+            open(params)?
+        } else {
+            let made = runner.timed(case("xmss.keygen"), || key(params))?;
+            open_key(made)?
+        };
         let public = signer.public_key();
         let signatures = [signer.sign(&MESSAGE, 0)?];
         runner.try_measure(case("xmss.sign"), 1, || {
@@ -100,8 +121,14 @@ fn heights(runner: &mut Runner) -> Outcome {
         })?;
         verify(runner, &public, &signatures, case("xmss.verify"))?;
     }
+    if !is_portable && runner.wants("xmss.keygen", QRL) {
+        runner.portable("xmss", QRL)?;
+    }
     Ok(())
 }
+
+/// What the rows over the height are called, before the height.
+const QRL: &str = "QRL-SHA2-256_";
 
 fn key(params: Params) -> Outcome<SecretKey> {
     let seeds: Vec<u8> = (0..3 * params.n()).map(|i| i as u8).collect();
@@ -149,7 +176,10 @@ fn sign(
 
 /// A signer at index 0 with its state in memory and its trees computed.
 fn open(params: Params) -> Outcome<Signer<Volatile>> {
-    let key = key(params)?;
+    open_key(key(params)?)
+}
+
+fn open_key(key: SecretKey) -> Outcome<Signer<Volatile>> {
     let mut store = Volatile::new();
     create(&mut store, &key.public_key(), 0, [0; 16], 0).map_err(tetralith_xmss::Error::from)?;
     let mut signer = Signer::open(key, store, Holder::new("bench"))?;

@@ -1,8 +1,8 @@
 //! The figures that others published, and ours beside them.
 
 use super::Part;
-use crate::bench::{Results, Row, duration};
-use crate::plot::{Bar, Line, bars, lines as lines_plot};
+use crate::bench::{Results, Row, duration, over_height};
+use crate::plot::{Bar, bars};
 use crate::report::escape;
 
 /// A figure somebody published: what it compares with here, who and where, and its value in ns.
@@ -96,7 +96,19 @@ pub(super) fn figures(part: Part, results: &Results) -> String {
     );
     let mut drawn: Vec<Bar> = Vec::new();
     for figure in published {
-        let Some(row) = best(results, figure) else { continue };
+        let Some(row) = best(results, figure) else {
+            if part == Part::Xmss && results.results.iter().any(|row| row.name == figure.name) {
+                html += &format!(
+                    "<tr><td>{}</td><td>{}</td><td class=n>not measured</td><td></td><td>{}</td>\
+                     <td class=n>{}</td><td></td></tr>\n",
+                    escape(figure.name),
+                    escape(figure.params),
+                    escape(figure.who),
+                    duration(figure.ns)
+                );
+            }
+            continue;
+        };
         html += &format!(
             "<tr><td>{}</td><td>{}</td><td class=n>{}</td><td>{}, {}</td><td>{}</td>\
              <td class=n>{}</td><td class=n>{:.1}</td></tr>\n",
@@ -120,24 +132,6 @@ pub(super) fn figures(part: Part, results: &Results) -> String {
     }
     let heights = if part == Part::Xmss { over_height(results) } else { String::new() };
     html + "</table>\n" + &bars("time for one, here and as published", "µs", &drawn) + &heights
-}
-
-/// Times over the tree height, as qrllib's report of 2017 plots them.
-fn over_height(results: &Results) -> String {
-    let points = |name: &str| {
-        let rows = results.results.iter().filter(move |row| row.name == name);
-        let point = |row: &Row| {
-            let height = row.params.strip_prefix("QRL-SHA2-256_")?.parse().ok()?;
-            Some((height, row.ns_median / US))
-        };
-        rows.filter_map(point).collect()
-    };
-    let lines: Vec<Line> = ["xmss.keygen", "xmss.sign", "xmss.verify"]
-        .map(|name| Line { label: name.into(), points: points(name) })
-        .into_iter()
-        .filter(|line| !line.points.is_empty())
-        .collect();
-    lines_plot("QRL's keys over the height of their tree", "height", "µs for one", &lines)
 }
 
 /// The fastest row of this run that does the same job.
