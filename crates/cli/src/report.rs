@@ -1,6 +1,7 @@
 //! The self-contained HTML pages that `demo` and `bench --html` write.
 
 use crate::bench::{Machine, Results, duration};
+use crate::plot::{self, Line};
 use std::fmt::Write;
 
 /// The style of every page: no script, no font, no picture from elsewhere.
@@ -53,8 +54,27 @@ pub(crate) fn machine(machine: &Machine) -> String {
 
 /// The page of `bench --html`.
 pub(crate) fn bench_page(results: &Results) -> String {
-    let plots = crate::bench::over_height(results);
+    let plots = crate::bench::over_height(results) + &proving_plot(results);
     page("Tetralith: measurements", &(machine(&results.machine) + &plots + &bench_table(results)))
+}
+
+/// What proofs of delay cost after the last squaring, over T; nothing where none was measured.
+pub(crate) fn proving_plot(results: &Results) -> String {
+    let mut lines: Vec<Line> = Vec::new();
+    for row in &results.results {
+        let Some(share) = row.share else { continue };
+        let name = row.name.trim_start_matches("vdf.").trim_end_matches(".proving");
+        let label = format!("{name}, {} threads", row.threads);
+        let point = (row.n.ilog2(), 100.0 * share);
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Line { label, points: vec![point] }),
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    plot::lines("proofs of delay at 2048 bits", "log2 T", "% of T after the last squaring", &lines)
 }
 
 /// The rows of a measurement as a table.

@@ -1,6 +1,7 @@
 //! `tetralith vdf`: evaluate a delay, prove it, verify it, seal and open files.
 
 mod bench;
+mod daemon;
 mod eval;
 mod proof;
 mod seal;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Modulus(seal::NewModulus),
     /// Report how fast this machine squares, and what it lacks to be faster
     Bench(bench::Bench),
+    /// Serve challenges over HTTP and sockets, on reserved threads, through restarts
+    Daemon(daemon::Daemon),
 }
 
 /// Runs one of them.
@@ -43,6 +46,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Open(command) => seal::open(context, &command),
         Command::Modulus(command) => seal::modulus(context, &command),
         Command::Bench(command) => bench::run(context, &command),
+        Command::Daemon(command) => daemon::run(context, &command),
     }
 }
 

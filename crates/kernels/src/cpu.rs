@@ -82,6 +82,38 @@ pub fn has(family: Family) -> bool {
     }
 }
 
+/// A feature of the CPU, and the kernels of modular squaring that need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// Its maker's name.
+    pub name: &'static str,
+    /// Whether CPU and operating system have it.
+    pub has: bool,
+    /// The family that needs it.
+    pub family: Family,
+}
+
+/// The features that decide how fast this CPU squares.
+#[must_use]
+pub fn squaring_features() -> Vec<Feature> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as x86;
+        let feature = |name, has, family| Feature { name, has, family };
+        vec![
+            feature("BMI2 (MULX)", x86!("bmi2"), Family::Avx2),
+            feature("ADX", x86!("adx"), Family::Avx2),
+            feature("AVX-512F", x86!("avx512f"), Family::Avx512),
+            feature("AVX-512DQ", x86!("avx512dq"), Family::Avx512),
+            feature("AVX-512BW", x86!("avx512bw"), Family::Avx512),
+            feature("AVX-512VL", x86!("avx512vl"), Family::Avx512),
+            feature("AVX-512IFMA", x86!("avx512ifma"), Family::Avx512),
+        ]
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Vec::new()
+}
+
 /// What `TETRALITH_KERNEL` asks for and cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

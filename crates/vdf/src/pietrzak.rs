@@ -100,9 +100,17 @@ pub(crate) fn prove(plan: &Plan, tape: &Tape, statement: &Statement) -> Vec<Elem
     if statement.iterations == 0 {
         return Vec::new();
     }
-    let modulus = &statement.modulus;
+    prove_by(plan, tape, &statement.modulus, Transcript::new(System::Pietrzak, statement))
+}
+
+/// The same with challenges of that transcript, which a forger might choose.
+fn prove_by(
+    plan: &Plan,
+    tape: &Tape,
+    modulus: &Modulus,
+    mut transcript: Transcript,
+) -> Vec<Element> {
     let ring = &mut modulus.fast().clone();
-    let mut transcript = Transcript::new(System::Pietrzak, statement);
     let mut values: Vec<Vec<u64>> =
         (0..plan.needs[0].len()).map(|i| tape.value(i).to_vec()).collect();
     let mut proof = Vec::new();
@@ -201,4 +209,76 @@ fn check_residues(modulus: &Modulus, y: &Element, proof: &[Element]) -> Result<(
         return Err(Error::NotResidue { what: "an element of the proof" });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Evaluation, Residue};
+
+    fn honest(modulus: &Modulus, x: &Residue, t: u64) -> (Plan, Tape, Statement) {
+        let plan = Plan::new(modulus, t, 1 << 20);
+        let mut evaluation = Evaluation::new(modulus, x, t).unwrap();
+        evaluation.record(plan.tape(modulus));
+        evaluation.advance(t).unwrap();
+        let y = evaluation.result().unwrap().element(modulus);
+        let tape = evaluation.take_tape().unwrap();
+        (plan, tape, Statement { modulus: modulus.clone(), x: x.clone(), iterations: t, y })
+    }
+
+    #[test]
+    fn challenges_of_another_or_a_truncated_statement() {
+        let modulus = Modulus::rsa2048();
+        let (x, _) = modulus.reduce(b"forged");
+        let (plan, tape, statement) = honest(&modulus, &x, 2000);
+        verify(&statement, &prove(&plan, &tape, &statement)).unwrap();
+        let blank = |change: fn(&mut Statement)| {
+            let mut truncated = statement.clone();
+            change(&mut truncated);
+            Transcript::new(System::Pietrzak, &truncated)
+        };
+        let transcripts = [
+            Transcript::new(System::Wesolowski, &statement),
+            blank(|s| s.iterations = 0),
+            blank(|s| s.x = s.modulus.reduce(&[0]).0),
+            blank(|s| s.y = s.modulus.reduce(&[1]).0.element(&s.modulus)),
+            blank(|s| s.modulus = Modulus::lcs35()),
+        ];
+        for transcript in transcripts {
+            let proof = prove_by(&plan, &tape, &modulus, transcript);
+            assert!(matches!(verify(&statement, &proof), Err(Error::Invalid)));
+        }
+        // Too few and too many elements.
+        let proof = prove(&plan, &tape, &statement);
+        assert!(matches!(verify(&statement, &proof[1..]), Err(Error::Invalid)));
+        let more = [&proof[..], &proof[..1]].concat();
+        assert!(matches!(verify(&statement, &more), Err(Error::Invalid)));
+    }
+
+    #[test]
+    fn outputs_with_a_factor_of_low_order() {
+        // As for Wesolowski's proofs: w is 1 modulo p and -1 modulo q, for a modulus whose factors are known.
+        let (p, q) = ((1u64 << 61) - 1, (1u64 << 31) - 1);
+        let modulus = Modulus::from_limbs_unchecked(&nat::mul(&[p], &[q]));
+        let inverse = u128::from(crate::modulus::pow_small(p % q, q - 2, q));
+        let k = (inverse * u128::from(q - 2) % u128::from(q)) as u64;
+        let mut w = nat::mul(&[p], &[k]);
+        nat::add(&mut w, &[1]);
+        let times_w = |a: &Residue| {
+            let product = modulus.ring().mul(&modulus.ring().enter(a.limbs()), &w);
+            modulus.residue(product).element(&modulus)
+        };
+        let (x, _) = modulus.reduce(&[6]);
+        let (plan, tape, statement) = honest(&modulus, &x, 2000);
+        verify(&statement, &prove(&plan, &tape, &statement)).unwrap();
+        let forged = Statement { y: times_w(statement.y.residue()), ..statement };
+        // The honest elements for the forged statement, and each of them times w: with an element
+        // times w the claim is right again where r + 1 is even, so one round in two must refuse.
+        let mut proof = prove(&plan, &tape, &forged);
+        assert!(verify(&forged, &proof).is_err());
+        let last = proof.len() - 1;
+        proof[last] = times_w(proof[last].residue());
+        let early = verify(&forged, &proof);
+        assert!(early.is_err() || last == 0);
+    }
 }

@@ -107,9 +107,25 @@ impl Proof {
     /// Checks many proofs, of whatever systems and moduli, and says of each whether it is right.
     ///
     /// Wesolowski proofs modulo the same number share their squarings; where they are not all right,
-    /// each is checked by itself.
+    /// each is checked by itself. `threads` share the work.
     #[must_use]
-    pub fn verify_many(proofs: &[Proof]) -> Vec<Result<(), Error>> {
+    pub fn verify_many(proofs: &[Proof], threads: usize) -> Vec<Result<(), Error>> {
+        let each = proofs.len().div_ceil(threads.max(1)).max(1);
+        let [first, others @ ..] = &proofs.chunks(each).collect::<Vec<_>>()[..] else {
+            return Vec::new();
+        };
+        std::thread::scope(|scope| {
+            let helpers: Vec<_> =
+                others.iter().map(|&part| scope.spawn(move || Self::verify_part(part))).collect();
+            let mut results = Self::verify_part(first);
+            for helper in helpers {
+                results.extend(helper.join().expect("a verifier does not panic"));
+            }
+            results
+        })
+    }
+
+    fn verify_part(proofs: &[Proof]) -> Vec<Result<(), Error>> {
         let mut results: Vec<Option<Result<(), Error>>> = proofs.iter().map(|_| None).collect();
         for first in 0..proofs.len() {
             if results[first].is_some() {

@@ -67,8 +67,14 @@ pub(crate) fn verify_many(claims: &[(System, Statement, &Element)]) -> Result<()
     let mut ring = statement.modulus.fast().clone();
     let mut seed = Sha256::new_with_prefix(b"tetralith vdf batch v1");
     let mut bases = Vec::new();
+    // One greatest common divisor for all: the product is a unit only where each factor is.
+    let plain = statement.modulus.ring();
+    let factors = claims.iter().flat_map(|(_, s, _)| [s.x.limbs(), s.y.residue().limbs()]);
+    let product = factors.fold(plain.one().to_vec(), |product, factor| plain.mul(&product, factor));
+    if !statement.modulus.residue(product).is_unit(&statement.modulus) {
+        claims.iter().try_for_each(|(_, statement, _)| check_units(statement))?;
+    }
     for (system, statement, proof) in claims {
-        check_units(statement)?;
         let transcript = Transcript::new(*system, statement);
         seed.update(transcript.digest());
         seed.update(proof.to_bytes());
@@ -151,30 +157,36 @@ mod tests {
         (plan, tape, Statement { modulus, x, iterations: t, y })
     }
 
-    fn refused(statement: &Statement, proof: &Element) {
-        let outcome = verify(System::Wesolowski, statement, proof);
+    fn refused(system: System, statement: &Statement, proof: &Element) {
+        let outcome = verify(system, statement, proof);
         assert!(matches!(outcome, Err(Error::Invalid)), "{outcome:?}");
     }
+
+    /// The two systems whose elements these are, and which do not stand for each other.
+    const SYSTEMS: [System; 2] = [System::Wesolowski, System::Segmented];
 
     #[test]
     fn challenges_of_another_or_a_truncated_statement() {
         let (plan, tape, statement) = honest(2000);
-        let right = prove(&plan, &tape, System::Wesolowski, &statement);
-        verify(System::Wesolowski, &statement, &right).unwrap();
-        let blank = |change: fn(&mut Statement)| {
-            let mut truncated = statement.clone();
-            change(&mut truncated);
-            Transcript::new(System::Wesolowski, &truncated).challenge_prime()
-        };
-        let primes = [
-            Transcript::new(System::Segmented, &statement).challenge_prime(),
-            blank(|s| s.iterations = 0),
-            blank(|s| s.x = s.modulus.reduce(&[0]).0),
-            blank(|s| s.y = s.modulus.reduce(&[1]).0.element(&s.modulus)),
-            blank(|s| s.modulus = Modulus::lcs35()),
-        ];
-        for prime in primes {
-            refused(&statement, &power(&plan, &tape, &statement.modulus, &prime));
+        for (system, other) in [(SYSTEMS[0], SYSTEMS[1]), (SYSTEMS[1], SYSTEMS[0])] {
+            let right = prove(&plan, &tape, system, &statement);
+            verify(system, &statement, &right).unwrap();
+            let blank = |change: fn(&mut Statement)| {
+                let mut truncated = statement.clone();
+                change(&mut truncated);
+                Transcript::new(system, &truncated).challenge_prime()
+            };
+            let primes = [
+                Transcript::new(other, &statement).challenge_prime(),
+                blank(|s| s.iterations = 0),
+                blank(|s| s.x = s.modulus.reduce(&[0]).0),
+                blank(|s| s.y = s.modulus.reduce(&[1]).0.element(&s.modulus)),
+                blank(|s| s.modulus = Modulus::lcs35()),
+            ];
+            for prime in primes {
+                let forged = power(&plan, &tape, &statement.modulus, &prime);
+                refused(system, &statement, &forged);
+            }
         }
     }
 
@@ -187,10 +199,14 @@ mod tests {
         while !crate::prime::has_small_factor(&smooth) {
             smooth[0] += 2;
         }
-        refused(&statement, &power(&plan, &tape, &statement.modulus, &smooth));
-        let mut shifted = Transcript::new(System::Wesolowski, &statement).challenge_prime();
-        shifted[0] ^= 2;
-        refused(&statement, &power(&plan, &tape, &statement.modulus, &shifted));
+        for system in SYSTEMS {
+            let mut shifted = Transcript::new(system, &statement).challenge_prime();
+            shifted[0] ^= 2;
+            for challenge in [smooth, shifted] {
+                let forged = power(&plan, &tape, &statement.modulus, &challenge);
+                refused(system, &statement, &forged);
+            }
+        }
     }
 
     #[test]
@@ -219,7 +235,7 @@ mod tests {
         let forged = Statement { modulus: modulus.clone(), x, iterations: 600, y: times_w(&y) };
         let prime = Transcript::new(System::Wesolowski, &forged).challenge_prime();
         let proof = power(&plan, &tape, &modulus, &prime);
-        refused(&forged, &proof);
+        refused(System::Wesolowski, &forged, &proof);
         // As w has order 2 and ℓ is odd, π·w is a proof of y·w: proofs are sound only where nobody
         // knows an element of low order, and to know one is to know a factor of N.
         verify(System::Wesolowski, &forged, &times_w(proof.residue())).unwrap();

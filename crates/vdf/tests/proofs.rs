@@ -225,8 +225,8 @@ fn many_proofs_at_once() {
         let (x, _) = modulus.reduce(&[b'm', i as u8]);
         proofs.push(prove(system, modulus, &x, 300 + i as u64, Options::default()).1);
     }
-    assert!(Proof::verify_many(&proofs).iter().all(Result::is_ok));
-    assert!(Proof::verify_many(&[]).is_empty());
+    assert!(Proof::verify_many(&proofs, 2).iter().all(Result::is_ok));
+    assert!(Proof::verify_many(&[], 4).is_empty());
     // One false proof of each system is found, and the others stay right.
     for bad in 0..3 {
         let mut bytes = proofs[bad].to_bytes();
@@ -235,7 +235,7 @@ fn many_proofs_at_once() {
         bytes[x..x + w].copy_from_slice(&modulus.reduce(b"another").0.to_bytes());
         let mut some = proofs.clone();
         some[bad] = Proof::from_bytes(&bytes).unwrap();
-        for (i, result) in Proof::verify_many(&some).iter().enumerate() {
+        for (i, result) in Proof::verify_many(&some, 1).iter().enumerate() {
             assert_eq!(result.is_ok(), i != bad, "{i} {bad}");
         }
     }
@@ -254,5 +254,5 @@ fn errors_do_not_cancel_in_a_batch() {
     let (mut a, mut b) = (proof.to_bytes(), other.to_bytes());
     a[f.y..f.y + w].swap_with_slice(&mut b[f.y..f.y + w]);
     let swapped = [a, b].map(|bytes| Proof::from_bytes(&bytes).unwrap());
-    assert!(Proof::verify_many(&swapped).iter().all(Result::is_err));
+    assert!(Proof::verify_many(&swapped, 1).iter().all(Result::is_err));
 }

@@ -96,6 +96,9 @@ pub(crate) struct Row {
     pub(crate) cycles_median: Option<f64>,
     pub(crate) per_second: f64,
     pub(crate) bytes: Option<u64>,
+    /// Of a proof of delay: its time after the last squaring, in times of its T squarings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) share: Option<f64>,
 }
 
 /// The whole result: `bench … --json` prints it.
@@ -156,7 +159,7 @@ impl Runner {
                 cycles.push((after - before) as f64 / ops as f64);
             }
         }
-        self.push(case, &mut ns, &mut cycles);
+        self.push(case, &mut ns, &mut cycles, None);
         Ok(())
     }
 
@@ -168,7 +171,7 @@ impl Runner {
         let cycles = before.zip(self.cycles.read()).map(|(before, after)| (after - before) as f64);
         if self.wants(case.name, &case.params) {
             let mut cycles: Vec<f64> = cycles.into_iter().collect();
-            self.push(case, &mut [ns], &mut cycles);
+            self.push(case, &mut [ns], &mut cycles, None);
         }
         Ok(made)
     }
@@ -195,7 +198,25 @@ impl Runner {
         Ok(())
     }
 
-    fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64]) {
+    /// Measures a part of each call, whose nanoseconds it returns; `whole` is what they are a share of.
+    pub(crate) fn measure_share(
+        &mut self,
+        case: Case,
+        whole: f64,
+        mut call: impl FnMut() -> Outcome<f64>,
+    ) -> Outcome {
+        if !self.wants(case.name, &case.params) {
+            return Ok(());
+        }
+        let (start, mut ns) = (Instant::now(), Vec::new());
+        while ns.len() < MOST_CALLS && (ns.len() < LEAST_CALLS || start.elapsed() < self.budget) {
+            ns.push(call()?);
+        }
+        self.push(case, &mut ns, &mut [], Some(whole));
+        Ok(())
+    }
+
+    fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64], whole: Option<f64>) {
         let ns_median = percentile(ns, 50);
         let row = Row {
             name: case.name.into(),
@@ -210,6 +231,7 @@ impl Runner {
             cycles_median: (!cycles.is_empty()).then(|| percentile(cycles, 50)),
             per_second: 1e9 / ns_median,
             bytes: case.bytes,
+            share: whole.map(|whole| ns_median / whole),
         };
         let fields = serde_json::to_value(&row).unwrap_or_default();
         self.context.event("bench.row", table::line(&row), fields);

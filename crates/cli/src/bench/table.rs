@@ -24,8 +24,9 @@ fn cycles(cycles: Option<f64>) -> String {
 
 /// One row.
 pub(super) fn line(row: &Row) -> String {
+    let share = row.share.map_or(String::new(), |share| format!("  {:.1} % of T", 100.0 * share));
     format!(
-        "{:<24} {:<34} {:<10} {:>2} {:>5} {:>11} {:>11} {:>11} {:>9}",
+        "{:<24} {:<34} {:<10} {:>2} {:>5} {:>11} {:>11} {:>11} {:>9}{share}",
         row.name,
         row.params,
         row.kernel,

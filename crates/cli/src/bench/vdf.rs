@@ -5,9 +5,10 @@ use crate::failure::Outcome;
 use crate::vdf::any_modulus;
 use std::hint::black_box;
 use std::ops::ControlFlow;
+use std::time::Instant;
 use tetralith_kernels::mont::{Kernel, Squarer};
 use tetralith_vdf::timelock::{self, SEAL_BITS};
-use tetralith_vdf::{Evaluation, Modulus, Options, Proof, Prover, System};
+use tetralith_vdf::{Evaluation, Modulus, Options, Proof, Prover, Residue, System};
 
 /// Squarings of one call, and T of the proofs: `n` of these rows.
 const BLOCK: u64 = 1 << 12;
@@ -27,6 +28,14 @@ pub(crate) fn run(runner: &mut Runner) -> Outcome {
     ] {
         proofs(runner, system, prove, verify)?;
     }
+    for (system, name) in [
+        (System::Wesolowski, "vdf.wesolowski.proving"),
+        (System::Segmented, "vdf.n-wesolowski.proving"),
+        (System::Pietrzak, "vdf.pietrzak.proving"),
+    ] {
+        proving(runner, system, name)?;
+    }
+    many(runner)?;
     let mut rng = crate::random::system();
     runner.try_measure(Case::new("vdf.seal", "2048", "portable"), 1, || {
         black_box(timelock::seal(b"a short file", PROVED, SEAL_BITS, &mut rng)?);
@@ -48,6 +57,81 @@ fn square(runner: &mut Runner, bits: u16, kernel: Kernel) {
     let case = Case::new("vdf.square", params, kernel.name());
     runner.measure(case, BLOCK, || squarer.square(BLOCK));
     black_box(squarer.value());
+}
+
+/// T of the rows that tell what a proof costs once y is there.
+const OVER: [u32; 4] = [16, 18, 20, 22];
+
+/// `vdf.….proving`: the time from the last squaring to the proof, as a share of the squarings' time.
+fn proving(runner: &mut Runner, system: System, name: &'static str) -> Outcome {
+    if !runner.wants(name, "2048") {
+        return Ok(());
+    }
+    let modulus = Modulus::rsa2048();
+    let (x, _) = modulus.reduce(b"bench");
+    let one = squaring_time(&modulus, &x)?;
+    let most = runner.context.threads;
+    // One thread alone is no use for n-Wesolowski: its point is what the second does meanwhile.
+    let counts = match system {
+        System::Segmented => vec![most],
+        _ if most > 1 => vec![1, most],
+        _ => vec![1],
+    };
+    for (threads, log2) in counts.into_iter().flat_map(|count| OVER.map(|log2| (count, log2))) {
+        let iterations = 1u64 << log2;
+        let options = Options { threads, ..Options::default() };
+        let case = Case { threads, n: iterations as usize, ..Case::new(name, "2048", "auto") };
+        runner.measure_share(case, one * iterations as f64, || {
+            let mut prover = Prover::new(system, &modulus, &x, iterations, options)?;
+            let mut squared = Instant::now();
+            let proof = prover.run(&mut |_| {
+                squared = Instant::now();
+                ControlFlow::Continue(())
+            })?;
+            let ns = squared.elapsed().as_nanos() as f64;
+            black_box(proof);
+            Ok(ns)
+        })?;
+    }
+    Ok(())
+}
+
+/// Nanoseconds of a squaring of an evaluation, the least of some.
+fn squaring_time(modulus: &Modulus, x: &Residue) -> Outcome<f64> {
+    let count = 1u64 << 16;
+    let mut least = f64::INFINITY;
+    for _ in 0..8 {
+        let mut evaluation = Evaluation::new(modulus, x, count)?;
+        let clock = Instant::now();
+        evaluation.advance(count)?;
+        least = least.min(clock.elapsed().as_nanos() as f64 / count as f64);
+    }
+    Ok(least)
+}
+
+/// `vdf.wesolowski.verify_many`: one of many proofs modulo one number, verified together.
+fn many(runner: &mut Runner) -> Outcome {
+    const MANY: usize = 64;
+    let name = "vdf.wesolowski.verify_many";
+    if !runner.wants(name, "2048") {
+        return Ok(());
+    }
+    let modulus = Modulus::rsa2048();
+    let mut proofs = Vec::new();
+    for i in 0..MANY {
+        let (x, _) = modulus.reduce(&[b'b', i as u8]);
+        let mut prover = Prover::new(System::Wesolowski, &modulus, &x, 1000, Options::default())?;
+        proofs.push(prover.run(&mut |_| ControlFlow::Continue(()))?.1);
+    }
+    let threads = runner.context.threads;
+    for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
+        let case = Case { threads, n: MANY, ..Case::new(name, "2048", "auto") };
+        runner.try_measure(case, MANY as u64, || {
+            let right = Proof::verify_many(&proofs, threads).iter().all(Result::is_ok);
+            if right { Ok(()) } else { Err(tetralith_vdf::Error::Invalid.into()) }
+        })?;
+    }
+    Ok(())
 }
 
 /// One proof with its squarings, and one verification.

@@ -130,7 +130,11 @@ pub(super) fn figures(part: Part, results: &Results) -> String {
     if drawn.is_empty() {
         return String::new();
     }
-    let heights = if part == Part::Xmss { over_height(results) } else { String::new() };
+    let heights = match part {
+        Part::Xmss => over_height(results),
+        Part::Vdf => crate::report::proving_plot(results),
+        _ => String::new(),
+    };
     html + "</table>\n" + &bars("time for one, here and as published", "µs", &drawn) + &heights
 }
 

@@ -21,27 +21,35 @@ pub(crate) struct Bench {
     seconds: f64,
 }
 
-/// What squares faster where the CPU has it.
-const FEATURES: [(Family, &str, &str); 2] = [
-    (Family::Avx512, "AVX-512 IFMA", "eight products of 52 bits in one instruction"),
-    (Family::Avx2, "BMI2 and ADX", "products of 64 bits in two chains of carries"),
-];
+/// The features that matter, the kernel that needs them, and what it is without them.
+const KERNELS: [(Kernel, Kernel); 2] =
+    [(Kernel::Ifma, Kernel::Mulx), (Kernel::Mulx, Kernel::Portable)];
+
+/// One kernel's speed here.
+struct Speed {
+    kernel: Kernel,
+    ns: f64,
+}
 
 /// Runs `tetralith vdf bench`.
 pub(super) fn run(context: Context, command: &Bench) -> Outcome {
     let machine = Machine::describe();
     let clock = clock_rate();
+    let limit = Duration::from_secs_f64(command.seconds.clamp(0.0, 3600.0));
+    let speeds: Vec<Speed> = Kernel::ALL
+        .into_iter()
+        .filter_map(|kernel| Some(Speed { kernel, ns: measure(kernel, command.bits, limit)? }))
+        .collect();
     let mut text = format!("{}\n\n", machine.cpu);
-    for (family, name, gain) in FEATURES {
-        let has = if cpu::has(family) { "yes" } else { "no" };
-        text += &format!("{name:14} {has:4} {gain}\n");
+    for feature in cpu::squaring_features() {
+        let has = if feature.has { "yes" } else { "no" };
+        let cost = cost_of_lacking(&speeds, kernel_of(feature.family));
+        text += &format!("{:12} {has:4} {cost}\n", feature.name);
     }
     text += &format!("\nsquarings modulo {} bits, on one core at {clock:.2} GHz\n", command.bits);
     text += "kernel        per second      ns   cycles   a day takes t =\n";
-    let limit = Duration::from_secs_f64(command.seconds.clamp(0.0, 3600.0));
     let mut rows = Vec::new();
-    for kernel in Kernel::ALL {
-        let Some(ns) = measure(kernel, command.bits, limit) else { continue };
+    for Speed { kernel, ns } in &speeds {
         let (per_second, t) = (1e9 / ns, (86_400e9 / ns).log2());
         let cycles = ns * clock;
         text += &format!("{:10} {per_second:13.0} {ns:7.1} {cycles:8.0} {t:17.2}\n", kernel.name());
@@ -55,13 +63,41 @@ pub(super) fn run(context: Context, command: &Bench) -> Outcome {
         "\nt = {} is the largest whole t whose 2^t squarings take at most a day",
         best as u32
     );
-    let has = |family: Family| Value::from(cpu::has(family));
-    let features = json!({ "avx512ifma": has(Family::Avx512), "bmi2_adx": has(Family::Avx2) });
+    let features: serde_json::Map<String, Value> = cpu::squaring_features()
+        .into_iter()
+        .map(|feature| {
+            let cost = cost_of_lacking(&speeds, kernel_of(feature.family));
+            (feature.name.to_owned(), json!({ "has": feature.has, "without": cost }))
+        })
+        .collect();
     let fields = json!({
         "machine": machine, "features": features, "clock_ghz": clock, "kernels": rows,
         "day_t": best as u32,
     });
     context.answer(text, fields)
+}
+
+fn kernel_of(family: Family) -> Kernel {
+    if family == Family::Avx512 { Kernel::Ifma } else { Kernel::Mulx }
+}
+
+/// What a squaring costs where a feature that this kernel needs is missing.
+fn cost_of_lacking(speeds: &[Speed], kernel: Kernel) -> String {
+    let other = KERNELS.iter().find(|(with, _)| *with == kernel).map(|(_, without)| *without);
+    let ns =
+        |wanted: Option<Kernel>| speeds.iter().find(|s| Some(s.kernel) == wanted).map(|s| s.ns);
+    match (ns(Some(kernel)), ns(other)) {
+        (Some(with), Some(without)) => format!(
+            "without it {} {:.1} times slower ({})",
+            if kernel == Kernel::Mulx { "and AVX-512 IFMA" } else { "squarings are" },
+            without / with,
+            other.map_or("", Kernel::name)
+        ),
+        _ if kernel == Kernel::Ifma => {
+            "lacking, or not for this size: squarings take some 5 times longer".into()
+        }
+        _ => "lacking, or not for this size: squarings take some 1.9 times longer".into(),
+    }
 }
 
 /// The odd number with the first and the last of so many bits set, and a pattern between.

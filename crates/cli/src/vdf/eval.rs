@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::CHECK_EVERY;
-use tetralith_vdf::{Checkpoint, Evaluation, Fault, Modulus, Residue};
+use tetralith_vdf::{Checkpoint, Evaluation, Fault, Modulus, Next, Residue};
 
 /// What to compute, and where to keep its state.
 #[derive(Args, Debug)]
@@ -44,20 +44,44 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
 pub(super) struct Watched<'a> {
     context: Context,
     checkpoint: Option<&'a Path>,
-    /// Set by SIGTERM and SIGINT where a checkpoint can be written.
+    clock: SaveClock,
+}
+
+/// Says when a state is to be saved, and when to stop.
+pub(super) struct SaveClock {
+    /// Set by SIGTERM and SIGINT where a state can be written.
     stopped: Arc<AtomicBool>,
     saved: Instant,
 }
 
 const SAVE_EVERY: Duration = Duration::from_secs(60);
 
-impl<'a> Watched<'a> {
-    pub(super) fn new(context: Context, checkpoint: Option<&'a Path>) -> Outcome<Self> {
+impl SaveClock {
+    /// Catches signals, where a state is `kept`.
+    pub(super) fn new(kept: bool) -> Outcome<Self> {
         let stopped = Arc::new(AtomicBool::new(false));
-        if checkpoint.is_some() {
+        if kept {
             catch_signals(&stopped)?;
         }
-        Ok(Self { context, checkpoint, stopped, saved: Instant::now() })
+        Ok(Self { stopped, saved: Instant::now() })
+    }
+
+    /// What to do after a stretch of squarings.
+    pub(super) fn next(&mut self) -> Next {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Next::Stop;
+        }
+        if self.saved.elapsed() < SAVE_EVERY {
+            return Next::GoOn;
+        }
+        self.saved = Instant::now();
+        Next::Save
+    }
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(context: Context, checkpoint: Option<&'a Path>) -> Outcome<Self> {
+        Ok(Self { context, checkpoint, clock: SaveClock::new(checkpoint.is_some())? })
     }
 
     /// Goes on from the checkpoint where there is one, else begins.
@@ -95,37 +119,24 @@ impl<'a> Watched<'a> {
                 return Ok(result);
             }
             let step = evaluation.advance(CHECK_EVERY)?;
-            self.tell(step.fault);
+            tell_fault(self.context, step.fault);
             progress.set(step.done);
-            let stopped = self.stopped.load(Ordering::Relaxed);
-            if stopped || self.saved.elapsed() >= SAVE_EVERY {
+            let next = self.clock.next();
+            if next != Next::GoOn {
                 self.save(evaluation)?;
             }
-            if stopped {
+            if next == Next::Stop {
                 progress.finish();
                 return Err(interrupted(evaluation));
             }
         }
     }
 
-    fn tell(&self, fault: Option<Fault>) {
-        if let Some(Fault { found_at, back_to }) = fault {
-            let text = format!(
-                "the machine made an error: the value after {} is wrong; going back to {}",
-                squarings(found_at),
-                squarings(back_to)
-            );
-            let fields = json!({ "found_at": found_at, "back_to": back_to });
-            self.context.event("vdf.fault", text, fields);
-        }
-    }
-
     /// Writes the checkpoint, where one is wanted.
-    fn save(&mut self, evaluation: &mut Evaluation) -> Outcome {
-        self.saved = Instant::now();
+    fn save(&self, evaluation: &mut Evaluation) -> Outcome {
         if let Some(path) = self.checkpoint {
             let (checkpoint, fault) = evaluation.checkpoint()?;
-            self.tell(fault);
+            tell_fault(self.context, fault);
             checkpoint.save(path).map_err(|error| {
                 let message = format!("{}: {error}", path.display());
                 Failure::new(Exit::Environment, "io.file", message)
@@ -136,9 +147,27 @@ impl<'a> Watched<'a> {
     }
 }
 
+/// Tells of an error of the machine that the check found.
+pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
+    if let Some(Fault { found_at, back_to }) = fault {
+        let text = format!(
+            "the machine made an error: the value after {} is wrong; going back to {}",
+            squarings(found_at),
+            squarings(back_to)
+        );
+        let fields = json!({ "found_at": found_at, "back_to": back_to });
+        context.event("vdf.fault", text, fields);
+    }
+}
+
 fn interrupted(evaluation: &Evaluation) -> Failure {
     let message = format!("stopped by a signal after {}", squarings(evaluation.done()));
-    Failure::new(Exit::Environment, "interrupted", message)
+    Failure { message, ..stopped_by_signal() }
+}
+
+/// The failure of a run whose state is kept.
+pub(super) fn stopped_by_signal() -> Failure {
+    Failure::new(Exit::Environment, "interrupted", "stopped by a signal")
         .hint("the state is in the checkpoint: run the same command to go on")
 }
 

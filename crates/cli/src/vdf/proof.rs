@@ -1,15 +1,16 @@
 //! `tetralith vdf prove` and `tetralith vdf verify`.
 
+use super::eval::{SaveClock, stopped_by_signal, tell_fault};
 use super::{Job, name, read_modulus, read_number, squarings};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
-use tetralith_vdf::{Modulus, Options, Proof, Prover, System};
+use tetralith_vdf::eval::CHECK_EVERY;
+use tetralith_vdf::{Error, Modulus, Options, Proof, Prover, System};
 
 /// What to prove, and how.
 #[derive(Args, Debug)]
@@ -22,9 +23,13 @@ pub(crate) struct Prove {
     /// Segments of an n-wesolowski proof
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     segments: u8,
-    /// Mebibytes for values that are kept while squaring
-    #[arg(long, default_value_t = 64, value_name = "MIB")]
+    /// Mebibytes for values that are recorded while squaring
+    #[arg(long, default_value_t = 256, value_name = "MIB")]
     memory: u32,
+    /// Keep the state in files that begin with this name, every minute and when stopped, and go on from
+    /// it; they are removed when the proof is written
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
 }
@@ -63,14 +68,28 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     let mut prover = Prover::new(command.proof.system(), &modulus, &x, iterations, options)?;
     let progress = context.progress("proving", iterations, "squarings");
     let mut squared = start;
-    let (y, proof) = prover.run(&mut |step| {
+    let mut clock = SaveClock::new(command.checkpoint.is_some())?;
+    let mut first = true;
+    let result = prover.run_kept(command.checkpoint.as_deref(), &mut |step| {
+        if std::mem::take(&mut first) && step.done > CHECK_EVERY {
+            let text = format!("going on after {}", squarings(step.done));
+            context.event("checkpoint.resumed", text, json!({ "done": step.done }));
+        }
+        tell_fault(context, step.fault);
         progress.set(step.done);
         squared = Instant::now();
-        ControlFlow::Continue(())
-    })?;
+        clock.next()
+    });
     progress.finish();
+    let (y, proof) = match result {
+        Err(Error::Cancelled) => return Err(stopped_by_signal()),
+        result => result?,
+    };
     let bytes = proof.to_bytes();
     command.output.write(&bytes, Access::Public)?;
+    if let Some(kept) = &command.checkpoint {
+        Prover::forget(kept)?;
+    }
     let fields = json!({
         "y": y.to_string(), "proof": command.output.output, "bytes": bytes.len(),
         "system": proof.system().name(), "modulus": name(&modulus), "iterations": iterations,
@@ -108,13 +127,18 @@ const MAX_PROOF: u64 = 1 << 20;
 
 /// Runs `tetralith vdf verify`: all proofs at once, one line for each; the first failure is the answer.
 pub(super) fn verify(context: Context, command: &Verify) -> Outcome {
+    let modulus = command.modulus.as_deref().map(read_modulus).transpose()?;
     let mut proofs = Vec::new();
     for path in &command.proofs {
-        let proof = Proof::from_bytes(&io::read(path, MAX_PROOF)?)?;
+        let bytes = io::read(path, MAX_PROOF)?;
+        let proof = match &modulus {
+            Some(modulus) => Proof::from_bytes_modulo(&bytes, modulus)?,
+            None => Proof::from_bytes(&bytes)?,
+        };
         expect(context, command, &proof)?;
         proofs.push(proof);
     }
-    for (path, result) in command.proofs.iter().zip(Proof::verify_many(&proofs)) {
+    for (path, result) in command.proofs.iter().zip(Proof::verify_many(&proofs, context.threads)) {
         result.map_err(|error| match proofs.len() {
             1 => Failure::from(error),
             _ => Failure::verification(format!("{}: {error}", path.display())),
@@ -147,7 +171,7 @@ fn fields(proof: &Proof) -> Value {
 fn expect(context: Context, command: &Verify, proof: &Proof) -> Outcome {
     let statement = proof.statement();
     match &command.modulus {
-        Some(text) => proof.expect_modulus(&read_modulus(text)?)?,
+        Some(_) => {} // compared when the proof was read
         None if [Modulus::rsa2048(), Modulus::lcs35()].contains(&statement.modulus) => {}
         None => context.event(
             "vdf.modulus",

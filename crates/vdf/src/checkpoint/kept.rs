@@ -152,7 +152,7 @@ fn number(field: &[u8]) -> u64 {
 /// Removes what is kept at `path`.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     let mut names = vec![path.to_owned()];
-    names.extend([".previous", ".run"].map(|suffix| with_suffix(path, suffix)));
+    names.extend([".new", ".previous", ".run", ".run.new"].map(|suffix| with_suffix(path, suffix)));
     names.extend((0..crate::Proof::MAX_SEGMENTS).map(|i| tape_path(path, i)));
     for name in names {
         match fs::remove_file(name) {

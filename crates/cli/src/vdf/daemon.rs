@@ -1,0 +1,234 @@
+//! `tetralith vdf daemon`: challenges over HTTP and sockets, squared by workers, kept in a folder.
+//!
+//! It lives in the command because sockets, the clock and signals do; the library below knows none.
+//! Workers are threads of their own: the sockets' thread never squares.
+
+mod http;
+mod job;
+mod lines;
+mod store;
+mod work;
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::io::{self, Access};
+use crate::random;
+use clap::Args;
+use rand_core::Rng;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Limits, Store};
+use tetralith_vdf::Options;
+use tokio::net::TcpListener;
+
+/// What to serve, where, and with how much.
+#[derive(Args, Debug)]
+pub(crate) struct Daemon {
+    /// The folder with the challenges and the token, which need not exist
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Where HTTP is served
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:7300")]
+    http: SocketAddr,
+    /// Where JSON lines are served over TCP
+    #[arg(long, value_name = "IP:PORT")]
+    lines: Option<SocketAddr>,
+    /// Where JSON lines are served over a Unix socket; an old socket there is replaced
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Challenges squared at once, each by a thread that does nothing else
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    workers: u16,
+    /// Threads that a challenge's proof takes beside its worker
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    provers: u16,
+    /// Mebibytes for the values that are recorded for a proof, for each worker
+    #[arg(long, default_value_t = 256, value_name = "MIB")]
+    memory: u32,
+    /// Challenges that may wait
+    #[arg(long, default_value_t = 64, value_name = "N")]
+    queue: usize,
+    /// Challenges in the folder, ended ones among them
+    #[arg(long, default_value_t = 4096, value_name = "N")]
+    keep: usize,
+    /// The most squarings of a challenge, as a power of two
+    #[arg(long, default_value_t = 40, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
+    most: u8,
+    /// Seconds between two times that a run's state is saved
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
+    save_every: f64,
+}
+
+/// Runs `tetralith vdf daemon` until it is interrupted.
+pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
+    let folder = &command.folder;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, &error))?;
+    let lock = folder.join("lock");
+    let lock = std::fs::File::create(&lock).map_err(|error| Failure::file(&lock, &error))?;
+    lock.try_lock().map_err(|_| {
+        let message = format!("another daemon works in {}", folder.display());
+        Failure::new(Exit::State, "state.locked", message)
+    })?;
+    let token = Arc::new(Token::open(&folder.join("api.token"))?);
+    let limits = Limits { queue: command.queue, kept: command.keep, iterations: 1 << command.most };
+    let damaged = |failure: Failure| {
+        context.event("challenge.damaged", failure.message, json!({ "code": failure.code }));
+    };
+    let store = Arc::new(Store::open(folder, limits, damaged)?);
+    let settings = work::Settings {
+        save_every: Duration::from_secs_f64(command.save_every.clamp(0.01, 86_400.0)),
+        options: Options {
+            memory: u64::from(command.memory) << 20,
+            threads: 1 + usize::from(command.provers),
+            ..Options::default()
+        },
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(4)
+        .build()
+        .map_err(|error| Failure::new(Exit::Environment, "threads.start", error))?;
+    std::thread::scope(|scope| {
+        for _ in 0..command.workers {
+            scope.spawn(|| work::run(&store, settings));
+        }
+        let served = runtime.block_on(serve(context, command, &store, &token));
+        store.stop();
+        served
+    })
+}
+
+/// Listens until a signal comes.
+async fn serve(
+    context: Context,
+    command: &Daemon,
+    store: &Arc<Store>,
+    token: &Arc<Token>,
+) -> Outcome {
+    let listener = bind(command.http).await?;
+    let mut listening = json!({ "http": address(&listener) });
+    tokio::spawn(http::serve(listener, store.clone(), token.clone()));
+    let service = lines::Service::new(store.clone(), token.clone());
+    if let Some(place) = command.lines {
+        let listener = bind(place).await?;
+        listening["lines"] = json!(address(&listener));
+        let service = service.clone();
+        tokio::spawn(async move {
+            loop {
+                match listener.accept().await {
+                    Ok((stream, _)) => service.take(stream),
+                    // Out of descriptors: wait for some to close.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+                }
+            }
+        });
+    }
+    #[cfg(unix)]
+    if let Some(path) = &command.socket {
+        listening["socket"] = json!(path);
+        serve_socket(path, service)?;
+    }
+    #[cfg(not(unix))]
+    if command.socket.is_some() {
+        return Err(Failure::usage("usage.socket", "this system has no Unix sockets"));
+    }
+    let text = format!("listening on {}", listening["http"].as_str().unwrap_or_default());
+    context.event("daemon.listening", text, listening);
+    interrupted().await
+}
+
+async fn bind(place: SocketAddr) -> Outcome<TcpListener> {
+    TcpListener::bind(place).await.map_err(|error| {
+        Failure::new(Exit::Environment, "daemon.listen", format!("{place}: {error}"))
+    })
+}
+
+fn address(listener: &TcpListener) -> String {
+    listener.local_addr().map_or_else(|_| String::new(), |address| address.to_string())
+}
+
+#[cfg(unix)]
+fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+    let failed = |error: std::io::Error| Failure::file(path, &error);
+    if std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+        std::fs::remove_file(path).map_err(failed)?;
+    }
+    let listener = tokio::net::UnixListener::bind(path).map_err(failed)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    tokio::spawn(async move {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => service.take(stream),
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Waits for SIGTERM or SIGINT.
+async fn interrupted() -> Outcome {
+    let failed = |error: std::io::Error| Failure::new(Exit::Environment, "signal.catch", error);
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        tokio::select! {
+            _ = terminate.recv() => Ok(()),
+            ended = tokio::signal::ctrl_c() => ended.map_err(failed),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.map_err(failed)
+}
+
+/// What a client must know to change anything: 32 random bytes in hex, in a file of the owner's.
+pub(super) struct Token([u8; 32]);
+
+impl Token {
+    fn open(path: &Path) -> Outcome<Self> {
+        if !path.exists() {
+            let mut bytes = [0; 32];
+            random::system().fill_bytes(&mut bytes);
+            io::write(path, format!("{}\n", hex::encode(bytes)).as_bytes(), Access::Owner, false)?;
+        }
+        let text = io::read_text(path, 1 << 10)?;
+        if text.trim().len() < 32 {
+            let message = format!("{}: a token has 32 characters or more", path.display());
+            return Err(Failure::usage("api.token", message));
+        }
+        Ok(Self(Sha256::digest(text.trim()).into()))
+    }
+
+    /// Compares hashes, whose difference tells nothing of the token.
+    pub(super) fn check(&self, given: &[u8]) -> Outcome {
+        if <[u8; 32]>::from(Sha256::digest(given)) == self.0 {
+            return Ok(());
+        }
+        Err(Failure::usage("api.token", "the token is missing or wrong")
+            .hint("send the token of the daemon's api.token file"))
+    }
+}
+
+/// An object; what is wrong with it, else.
+fn parse_json(bytes: &[u8]) -> Outcome<Value> {
+    let value: Value = serde_json::from_slice(bytes)
+        .map_err(|error| Failure::usage("request.json", format!("this is no JSON: {error}")))?;
+    if value.is_object() {
+        return Ok(value);
+    }
+    Err(Failure::usage("request.json", "a request is a JSON object"))
+}
+
+/// Does what may take long, or writes files, on a thread apart.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<T> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.map_err(|error| Failure::new(Exit::Environment, "daemon.internal", error))?
+}

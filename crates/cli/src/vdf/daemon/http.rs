@@ -1,0 +1,157 @@
+//! The HTTP side: JSON in, JSON out, events as they come.
+
+use super::store::{Entry, Store};
+use crate::failure::{Exit, Failure};
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The longest request: a modulus and an input of 8192 bits in hex are 4 KiB.
+pub(super) const MAX_BODY: usize = 1 << 14;
+/// Clients that listen to events at once, over HTTP.
+const MOST_LISTENERS: usize = 256;
+
+#[derive(Clone)]
+struct Api {
+    store: Arc<Store>,
+    token: Arc<super::Token>,
+    listeners: Arc<Semaphore>,
+}
+
+type Answer<T = Json<Value>> = Result<T, Refusal>;
+
+/// A failure with its HTTP status.
+struct Refusal(Failure);
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self(failure)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = match (self.0.code, self.0.exit) {
+            ("api.token", _) => StatusCode::UNAUTHORIZED,
+            ("request.too_long", _) => StatusCode::PAYLOAD_TOO_LARGE,
+            ("route.method", _) => StatusCode::METHOD_NOT_ALLOWED,
+            ("challenge.unknown" | "challenge.no_proof" | "route.unknown", _) => {
+                StatusCode::NOT_FOUND
+            }
+            ("daemon.busy" | "daemon.full", _) => StatusCode::SERVICE_UNAVAILABLE,
+            (_, Exit::Usage | Exit::Verification) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        (status, Json(self.0.to_json())).into_response()
+    }
+}
+
+/// Serves until the runtime ends.
+pub(super) async fn serve(
+    listener: tokio::net::TcpListener,
+    store: Arc<Store>,
+    token: Arc<super::Token>,
+) {
+    let api = Api { store, token, listeners: Arc::new(Semaphore::new(MOST_LISTENERS)) };
+    // axum's loop goes on after failed connections and ends never.
+    let _ = axum::serve(listener, router(api)).await;
+}
+
+fn router(api: Api) -> Router {
+    let changing = Router::new()
+        .route("/v1/challenges", post(submit))
+        .route("/v1/challenges/{id}", delete(cancel))
+        .layer(from_fn_with_state(api.clone(), authorize));
+    let refuse = |code, message| async move { Refusal(Failure::usage(code, message)) };
+    Router::new()
+        .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
+        .route("/v1/challenges", get(list))
+        .route("/v1/challenges/{id}", get(status))
+        .route("/v1/challenges/{id}/events", get(events))
+        .route("/v1/challenges/{id}/proof", get(proof))
+        .merge(changing)
+        .fallback(move || refuse("route.unknown", "there is no such route"))
+        .method_not_allowed_fallback(move || refuse("route.method", "another method is needed"))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(api)
+}
+
+/// Lets through who shows the token.
+async fn authorize(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    let token = given.and_then(|value| value.strip_prefix(b"Bearer ")).unwrap_or_default();
+    match api.token.check(token) {
+        Ok(()) => next.run(request).await,
+        Err(failure) => Refusal(failure).into_response(),
+    }
+}
+
+async fn submit(
+    State(api): State<Api>,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer<(StatusCode, Json<Value>)> {
+    let body = body.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let message = format!("a request is at most {MAX_BODY} bytes");
+            Failure::usage("request.too_long", message)
+        }
+        _ => Failure::usage("request.body", error.body_text()),
+    })?;
+    let request = super::parse_json(&body)?;
+    // Tests of a new modulus take a while.
+    let entry = super::apart(move || api.store.submit(request)).await?;
+    Ok((StatusCode::ACCEPTED, Json(entry.describe())))
+}
+
+async fn list(State(api): State<Api>) -> Json<Value> {
+    Json(json!({ "ok": true, "challenges": api.store.list() }))
+}
+
+async fn status(State(api): State<Api>, Path(id): Path<String>) -> Answer {
+    Ok(Json(api.store.find(&id)?.describe()))
+}
+
+async fn cancel(State(api): State<Api>, Path(id): Path<String>) -> Answer {
+    super::apart(move || api.store.cancel(&id)).await?;
+    Ok(Json(json!({ "ok": true })))
+}
+
+async fn proof(State(api): State<Api>, Path(id): Path<String>) -> Answer<Response> {
+    let bytes = super::apart(move || api.store.proof(&*api.store.find(&id)?)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+}
+
+/// Server-sent events: the status now, at each change, and at the end.
+async fn events(State(api): State<Api>, Path(id): Path<String>) -> Answer<Response> {
+    let entry = api.store.find(&id)?;
+    let permit = api.listeners.try_acquire_owned().map_err(|_| {
+        Failure::new(Exit::State, "daemon.busy", format!("{MOST_LISTENERS} clients listen already"))
+    })?;
+    let body = Body::from_stream(stream(entry, permit));
+    Ok(([(header::CONTENT_TYPE, "text/event-stream")], body).into_response())
+}
+
+fn stream(
+    entry: Arc<Entry>,
+    permit: OwnedSemaphorePermit,
+) -> impl futures_util::Stream<Item = Result<String, std::convert::Infallible>> {
+    let mut listener = entry.listen();
+    listener.mark_changed(); // the first event is the status now
+    futures_util::stream::unfold(Some((entry, listener, permit)), |state| async {
+        let (entry, mut listener, permit) = state?;
+        listener.changed().await.ok()?;
+        let ended = listener.borrow_and_update().is_final();
+        let value = entry.describe();
+        let state = value["state"].as_str().unwrap_or("status");
+        let event = format!("event: {state}\ndata: {value}\n\n");
+        Some((Ok(event), (!ended).then_some((entry, listener, permit))))
+    })
+}

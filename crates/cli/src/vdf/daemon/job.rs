@@ -1,0 +1,192 @@
+//! A challenge: what is asked, where it stands, and its folder.
+
+use crate::failure::{Failure, Outcome};
+use crate::io::{self, Access};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use tetralith_vdf::eval::MAX_ITERATIONS;
+use tetralith_vdf::{Modulus, Residue, System, parse_hex};
+
+/// What a client asks for.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Request {
+    #[serde(default = "rsa2048")]
+    modulus: String,
+    x: String,
+    t: Option<u8>,
+    iterations: Option<u64>,
+    #[serde(default)]
+    proof: Kind,
+}
+
+fn rsa2048() -> String {
+    "rsa2048".into()
+}
+
+/// The proof that is asked for.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    /// y alone.
+    None,
+    #[default]
+    Wesolowski,
+    NWesolowski,
+    Pietrzak,
+}
+
+impl Kind {
+    pub(super) fn system(self) -> Option<System> {
+        match self {
+            Kind::None => None,
+            Kind::Wesolowski => Some(System::Wesolowski),
+            Kind::NWesolowski => Some(System::Segmented),
+            Kind::Pietrzak => Some(System::Pietrzak),
+        }
+    }
+}
+
+/// A challenge that was taken: numbers, not text.
+#[derive(Clone, Debug)]
+pub(super) struct Challenge {
+    pub(super) id: String,
+    pub(super) modulus: Modulus,
+    pub(super) x: Residue,
+    pub(super) iterations: u64,
+    pub(super) proof: Kind,
+}
+
+/// A challenge as it lies in its folder.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    sequence: u64,
+    modulus: String,
+    x: String,
+    iterations: u64,
+    proof: Kind,
+}
+
+impl Challenge {
+    /// Reads a request.
+    pub(super) fn from_request(value: Value, most: u64) -> Outcome<Self> {
+        let request: Request = serde_json::from_value(value)
+            .map_err(|error| Failure::usage("challenge.malformed", error))?;
+        let iterations = match (request.t, request.iterations) {
+            (Some(t), None) if t <= 63 => 1 << t,
+            (None, Some(iterations)) => iterations,
+            _ => {
+                let message = "give t, at most 63, or iterations, and not both";
+                return Err(Failure::usage("challenge.iterations", message));
+            }
+        };
+        if iterations > most.min(MAX_ITERATIONS) {
+            let message = format!("{iterations} squarings are more than this daemon's {most}");
+            return Err(Failure::usage("challenge.too_long", message));
+        }
+        let modulus = Modulus::parse(request.modulus.trim())?;
+        let (x, _) = modulus.reduce(&parse_hex(&request.x, "x")?);
+        if let Some(system) = request.proof.system() {
+            // What can be evaluated and not proved is refused now, not after the last squaring.
+            tetralith_vdf::Prover::new(system, &modulus, &x, iterations, Default::default())?;
+        }
+        Ok(Self::new(modulus, x, iterations, request.proof))
+    }
+
+    fn new(modulus: Modulus, x: Residue, iterations: u64, proof: Kind) -> Self {
+        let mut hash = Sha256::new_with_prefix(b"tetralith vdf challenge v1");
+        for field in [&modulus.to_bytes()[..], &x.to_bytes(), &iterations.to_be_bytes()] {
+            hash.update((field.len() as u64).to_be_bytes());
+            hash.update(field);
+        }
+        hash.update([proof as u8]);
+        let id = hex::encode(&hash.finalize()[..16]);
+        Self { id, modulus, x, iterations, proof }
+    }
+
+    /// Makes the challenge's folder.
+    pub(super) fn store(&self, jobs: &Path, sequence: u64) -> Outcome {
+        let folder = jobs.join(&self.id);
+        std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, &error))?;
+        let stored = Stored {
+            sequence,
+            modulus: hex::encode(self.modulus.to_bytes()),
+            x: self.x.to_string(),
+            iterations: self.iterations,
+            proof: self.proof,
+        };
+        let text = serde_json::to_vec(&stored).unwrap_or_default();
+        io::write(&folder.join("request.json"), &text, Access::Public, true)
+    }
+
+    /// Reads a challenge from its folder, and its place in the order of arrival.
+    pub(super) fn load(folder: &Path) -> Outcome<(u64, Self)> {
+        let path = folder.join("request.json");
+        let text = io::read(&path, MAX_STORED)?;
+        let damaged = |error: &dyn std::fmt::Display| {
+            Failure::usage("challenge.damaged", format!("{}: {error}", path.display()))
+        };
+        let stored: Stored = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
+        let modulus = Modulus::parse(&stored.modulus)?;
+        let (x, _) = modulus.reduce(&parse_hex(&stored.x, "x")?);
+        let challenge = Self::new(modulus, x, stored.iterations, stored.proof);
+        if folder.file_name().is_none_or(|name| name != challenge.id.as_str()) {
+            return Err(damaged(&"it is of another challenge"));
+        }
+        Ok((stored.sequence, challenge))
+    }
+
+    /// Where the state of its run is kept.
+    pub(super) fn kept(&self, jobs: &Path) -> PathBuf {
+        jobs.join(&self.id).join("run")
+    }
+}
+
+const MAX_STORED: u64 = 1 << 16;
+
+/// Where a challenge stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Status {
+    Queued,
+    Running { done: u64, per_second: f64 },
+    Done { y: String, proof_bytes: u64, seconds: f64 },
+    Failed { code: String, message: String },
+}
+
+impl Status {
+    /// Whether nothing more will happen.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Status::Done { .. } | Status::Failed { .. })
+    }
+}
+
+/// What clients are told about a challenge.
+pub(super) fn describe(challenge: &Challenge, status: &Status) -> Value {
+    let mut value = json!({
+        "ok": true, "id": challenge.id, "bits": challenge.modulus.bits(),
+        "iterations": challenge.iterations, "proof": challenge.proof,
+    });
+    let more = match status {
+        Status::Queued => json!({ "state": "queued" }),
+        Status::Running { done, per_second } => {
+            let left = challenge.iterations.saturating_sub(*done) as f64 / per_second.max(1e-9);
+            let left = if *per_second > 0.0 { json!(left.round()) } else { Value::Null };
+            json!({
+                "state": "running", "done": done, "per_second": per_second.round(), "left_s": left,
+            })
+        }
+        Status::Done { y, proof_bytes, seconds } => {
+            json!({ "state": "done", "y": y, "proof_bytes": proof_bytes, "seconds": seconds })
+        }
+        Status::Failed { code, message } => {
+            json!({ "state": "failed", "code": code, "message": message })
+        }
+    };
+    if let (Value::Object(all), Value::Object(more)) = (&mut value, more) {
+        all.extend(more);
+    }
+    value
+}

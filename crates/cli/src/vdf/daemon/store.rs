@@ -1,0 +1,266 @@
+//! All challenges: on disk, in the queue, and under way.
+
+use super::job::{Challenge, Status, describe};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::io::{self, Access};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use tetralith_vdf::Prover;
+use tokio::sync::watch;
+
+/// Bounds of a daemon.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Challenges that wait.
+    pub(super) queue: usize,
+    /// Challenges in the folder, whatever their state.
+    pub(super) kept: usize,
+    /// Squarings of a challenge.
+    pub(super) iterations: u64,
+}
+
+/// The challenges of one folder.
+pub(super) struct Store {
+    jobs: PathBuf,
+    limits: Limits,
+    state: Mutex<State>,
+    /// Rings when there is work or the daemon stops.
+    bell: Condvar,
+    stopping: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    sequence: u64,
+    all: BTreeMap<String, Arc<Entry>>,
+    queue: VecDeque<Arc<Entry>>,
+}
+
+/// A challenge and its listeners; a slow one sees only the latest status.
+pub(super) struct Entry {
+    pub(super) challenge: Challenge,
+    status: watch::Sender<Status>,
+    cancelled: AtomicBool,
+}
+
+impl Entry {
+    fn new(challenge: Challenge, status: Status) -> Arc<Self> {
+        let (status, _) = watch::channel(status);
+        Arc::new(Self { challenge, status, cancelled: AtomicBool::new(false) })
+    }
+
+    pub(super) fn listen(&self) -> watch::Receiver<Status> {
+        self.status.subscribe()
+    }
+
+    pub(super) fn describe(&self) -> Value {
+        describe(&self.challenge, &self.status.borrow())
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, status: Status) {
+        self.status.send_replace(status);
+    }
+}
+
+/// The end of a challenge, as it lies in its folder.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ended {
+    y: Option<String>,
+    proof_bytes: u64,
+    seconds: f64,
+    code: Option<String>,
+    message: Option<String>,
+}
+
+impl Store {
+    /// Reads the folder; what was not ended is queued again, in the order of its arrival.
+    pub(super) fn open(
+        folder: &Path,
+        limits: Limits,
+        mut damaged: impl FnMut(Failure),
+    ) -> Outcome<Self> {
+        let jobs = folder.join("challenges");
+        let failed = |error: std::io::Error| Failure::file(&jobs, &error);
+        std::fs::create_dir_all(&jobs).map_err(failed)?;
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&jobs).map_err(failed)? {
+            match Challenge::load(&entry.map_err(failed)?.path()) {
+                Ok(challenge) => found.push(challenge),
+                Err(failure) => damaged(failure),
+            }
+        }
+        found.sort_by_key(|(sequence, _)| *sequence);
+        let mut state = State::default();
+        for (sequence, challenge) in found {
+            state.sequence = sequence + 1;
+            let status = ended(&jobs.join(&challenge.id)).unwrap_or(Status::Queued);
+            let queued = !status.is_final();
+            let entry = Entry::new(challenge, status);
+            state.all.insert(entry.challenge.id.clone(), entry.clone());
+            if queued {
+                state.queue.push_back(entry);
+            }
+        }
+        let (bell, stopping) = (Condvar::new(), AtomicBool::new(false));
+        Ok(Self { jobs, limits, state: Mutex::new(state), bell, stopping })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // What a panicking thread leaves behind is whole: each change is one insertion or removal.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn jobs(&self) -> &Path {
+        &self.jobs
+    }
+
+    /// Takes a challenge; one that is here already is not taken twice.
+    pub(super) fn submit(&self, request: Value) -> Outcome<Arc<Entry>> {
+        let challenge = Challenge::from_request(request, self.limits.iterations)?;
+        let mut state = self.lock();
+        if let Some(entry) = state.all.get(&challenge.id) {
+            return Ok(entry.clone());
+        }
+        let busy = |code, message: String| Err(Failure::new(Exit::State, code, message));
+        if state.queue.len() >= self.limits.queue {
+            return busy("daemon.busy", format!("{} challenges wait already", state.queue.len()));
+        }
+        if state.all.len() >= self.limits.kept {
+            let message = format!("{} challenges are kept; delete some", state.all.len());
+            return busy("daemon.full", message);
+        }
+        challenge.store(&self.jobs, state.sequence)?;
+        state.sequence += 1;
+        let entry = Entry::new(challenge, Status::Queued);
+        state.all.insert(entry.challenge.id.clone(), entry.clone());
+        state.queue.push_back(entry.clone());
+        self.bell.notify_one();
+        Ok(entry)
+    }
+
+    pub(super) fn find(&self, id: &str) -> Outcome<Arc<Entry>> {
+        let unknown = || Failure::usage("challenge.unknown", "no such challenge is here");
+        self.lock().all.get(id).cloned().ok_or_else(unknown)
+    }
+
+    pub(super) fn list(&self) -> Vec<Value> {
+        self.lock().all.values().map(|entry| entry.describe()).collect()
+    }
+
+    /// The proof's bytes, once there is one.
+    pub(super) fn proof(&self, entry: &Entry) -> Outcome<Vec<u8>> {
+        if !matches!(&*entry.status.borrow(), Status::Done { proof_bytes, .. } if *proof_bytes > 0)
+        {
+            return Err(Failure::usage(
+                "challenge.no_proof",
+                "there is no proof of this challenge",
+            ));
+        }
+        io::read(&self.jobs.join(&entry.challenge.id).join("proof"), MAX_PROOF)
+    }
+
+    /// Forgets a challenge, and stops it where it runs.
+    pub(super) fn cancel(&self, id: &str) -> Outcome {
+        let entry = self.find(id)?;
+        entry.cancelled.store(true, Ordering::Relaxed);
+        let mut state = self.lock();
+        state.queue.retain(|queued| queued.challenge.id != id);
+        state.all.remove(id);
+        let folder = self.jobs.join(id);
+        // One that runs is removed when its worker notices.
+        let running = matches!(*entry.status.borrow(), Status::Running { .. });
+        if !running {
+            std::fs::remove_dir_all(&folder).map_err(|error| Failure::file(&folder, &error))?;
+        }
+        drop(state);
+        let (code, message) = ("challenge.cancelled".into(), "cancelled".into());
+        entry.status.send_if_modified(|status| {
+            let open = !status.is_final() && !running;
+            if open {
+                *status = Status::Failed { code, message };
+            }
+            open
+        });
+        Ok(())
+    }
+
+    /// The next challenge to work on; `None` when the daemon stops.
+    pub(super) fn next(&self) -> Option<Arc<Entry>> {
+        let mut state = self.lock();
+        loop {
+            if self.is_stopping() {
+                return None;
+            }
+            if let Some(entry) = state.queue.pop_front() {
+                entry.set(Status::Running { done: 0, per_second: 0.0 });
+                return Some(entry);
+            }
+            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Writes the end of a challenge, removes the state of its run, then tells it.
+    pub(super) fn end(&self, entry: &Entry, status: Status, proof: Option<&[u8]>) -> Outcome {
+        let folder = self.jobs.join(&entry.challenge.id);
+        if let Some(proof) = proof {
+            io::write(&folder.join("proof"), proof, Access::Public, true)?;
+        }
+        let ended = match &status {
+            Status::Done { y, proof_bytes, seconds } => Ended {
+                y: Some(y.clone()),
+                proof_bytes: *proof_bytes,
+                seconds: *seconds,
+                code: None,
+                message: None,
+            },
+            Status::Failed { code, message } => Ended {
+                y: None,
+                proof_bytes: 0,
+                seconds: 0.0,
+                code: Some(code.clone()),
+                message: Some(message.clone()),
+            },
+            Status::Queued | Status::Running { .. } => return Ok(()),
+        };
+        let text = serde_json::to_vec(&ended).unwrap_or_default();
+        io::write(&folder.join("result.json"), &text, Access::Public, true)?;
+        let _ = Prover::forget(&entry.challenge.kept(&self.jobs)); // only room on the disk
+        entry.set(status);
+        Ok(())
+    }
+
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        // Taken so that no worker is between its look at the flag and its sleep.
+        drop(self.lock());
+        self.bell.notify_all();
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+/// The longest proof, of 64 segments or 55 halvings for the largest modulus.
+const MAX_PROOF: u64 = 1 << 20;
+
+/// How the challenge of a folder ended, if it did.
+fn ended(folder: &Path) -> Option<Status> {
+    let text = io::read(&folder.join("result.json"), 1 << 16).ok()?;
+    let ended: Ended = serde_json::from_slice(&text).ok()?;
+    let Ended { y, proof_bytes, seconds, code, message } = ended;
+    match (y, code, message) {
+        (Some(y), None, None) => Some(Status::Done { y, proof_bytes, seconds }),
+        (None, Some(code), Some(message)) => Some(Status::Failed { code, message }),
+        _ => None,
+    }
+}

@@ -1,0 +1,308 @@
+//! `tetralith vdf daemon` as a process, over real sockets: killed, restarted, and asked nonsense.
+#![cfg(unix)]
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The product of two primes of 64 bits: small, for speed.
+const MODULUS: &str = "cfa92a1c6559dd55bb75027437309ad3";
+
+struct Daemon {
+    child: Child,
+    http: String,
+    lines: String,
+    token: String,
+}
+
+impl Daemon {
+    fn start(folder: &Path, more: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tetralith"))
+            .args(["--json", "vdf", "daemon", "--http", "127.0.0.1:0", "--lines", "127.0.0.1:0"])
+            .args(["--save-every", "0.1", "--most", "30"])
+            .args(more)
+            .arg("--socket")
+            .arg(folder.join("socket"))
+            .arg(folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the daemon starts");
+        let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let listening = loop {
+            let mut line = String::new();
+            assert!(stderr.read_line(&mut line).expect("a line") > 0, "the daemon ended");
+            let event: Value = serde_json::from_str(&line).expect("JSON");
+            if event["event"] == "daemon.listening" {
+                break event;
+            }
+        };
+        // What it says later must not fill the pipe.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let text = |name: &str| listening[name].as_str().expect("an address").to_owned();
+        let token = std::fs::read_to_string(folder.join("api.token")).expect("a token");
+        let (http, lines) = (text("http"), text("lines"));
+        Self { child, http, lines, token: token.trim().to_owned() }
+    }
+
+    /// One HTTP exchange, as bytes: status and body.
+    fn exchange(&self, head: &str, body: &[u8]) -> (u16, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.http).expect("connects");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+        let length = body.len();
+        let head =
+            format!("{head}\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("written");
+        let _ = stream.write_all(body); // refused before it was all read
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all);
+        let at = all.windows(4).position(|four| four == b"\r\n\r\n").expect("a head") + 4;
+        let status = String::from_utf8_lossy(&all[9..12]).parse().expect("a status");
+        (status, all[at..].to_vec())
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        let (status, body) = self.exchange(&format!("GET {path} HTTP/1.1"), b"");
+        (status, serde_json::from_slice(&body).expect("JSON"))
+    }
+
+    fn post(&self, token: &str, body: &[u8]) -> (u16, Value) {
+        let head = format!("POST /v1/challenges HTTP/1.1\r\nauthorization: Bearer {token}");
+        let (status, body) = self.exchange(&head, body);
+        (status, serde_json::from_slice(&body).expect("JSON"))
+    }
+
+    fn submit(&self, x: &str, iterations: u64, proof: &str) -> String {
+        let body = json!({ "modulus": MODULUS, "x": x, "iterations": iterations, "proof": proof });
+        let (status, answer) = self.post(&self.token, body.to_string().as_bytes());
+        assert_eq!(status, 202, "{answer}");
+        answer["id"].as_str().expect("an id").to_owned()
+    }
+
+    fn wait(&self, id: &str) -> Value {
+        let start = Instant::now();
+        loop {
+            let (_, status) = self.get(&format!("/v1/challenges/{id}"));
+            if status["state"] == "done" || status["state"] == "failed" {
+                return status;
+            }
+            assert!(start.elapsed() < Duration::from_secs(60), "{status}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args([name, &self.child.id().to_string()]).status();
+        assert!(kill.expect("kill").success());
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// y as `vdf eval` gives it.
+fn evaluated(x: &str, iterations: u64) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_tetralith"))
+        .args(["-q", "vdf", "eval", "-N", MODULUS, "-T", &iterations.to_string(), x])
+        .output()
+        .expect("runs");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn challenges_over_http_and_lines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let daemon = Daemon::start(folder.path(), &["--workers", "2"]);
+    for proof in ["none", "wesolowski", "n-wesolowski", "pietrzak"] {
+        let id = daemon.submit("5", 600_000, proof);
+        // The same challenge is the same job.
+        assert_eq!(daemon.submit("05", 600_000, proof), id);
+        // Server-sent events until the end.
+        let (status, events) =
+            daemon.exchange(&format!("GET /v1/challenges/{id}/events HTTP/1.1"), b"");
+        let events = String::from_utf8_lossy(&events).into_owned();
+        assert!(status == 200 && events.contains("event: done"), "{events}");
+        let done = daemon.wait(&id);
+        assert_eq!(done["y"], evaluated("5", 600_000).as_str(), "{done}");
+        let (status, bytes) =
+            daemon.exchange(&format!("GET /v1/challenges/{id}/proof HTTP/1.1"), b"");
+        if proof == "none" {
+            assert_eq!(status, 404);
+            continue;
+        }
+        let file = folder.path().join("proof");
+        std::fs::write(&file, bytes).expect("written");
+        let verified = Command::new(env!("CARGO_BIN_EXE_tetralith"))
+            .args(["-q", "vdf", "verify", "-N", MODULUS, "-x", "5", "-T", "600000"])
+            .arg(&file)
+            .output()
+            .expect("runs");
+        assert!(verified.status.success(), "{verified:?}");
+    }
+    // The same over both kinds of sockets, line by line.
+    let tcp: Box<dyn ReadWrite> = Box::new(TcpStream::connect(&daemon.lines).expect("connects"));
+    let unix = UnixStream::connect(folder.path().join("socket")).expect("connects");
+    for (i, stream) in [tcp, Box::new(unix)].into_iter().enumerate() {
+        let mut stream = BufReader::new(stream);
+        let challenge = json!({ "modulus": MODULUS, "x": format!("a{i}"), "iterations": 700_000 });
+        let asked = ask(&mut stream, &json!({ "submit": challenge, "token": daemon.token }));
+        let id = asked["id"].as_str().expect("an id").to_owned();
+        let mut event = ask(&mut stream, &json!({ "watch": id }));
+        while event["state"] != "done" {
+            assert_eq!(event["ok"], true, "{event}");
+            event = line(&mut stream);
+        }
+        assert_eq!(event["y"], evaluated(&format!("a{i}"), 700_000).as_str());
+        assert_eq!(ask(&mut stream, &json!({ "status": id })), event);
+        let refused = ask(&mut stream, &json!({ "cancel": id }));
+        assert_eq!(refused["code"], "api.token");
+        let ended = ask(&mut stream, &json!({ "cancel": id, "token": daemon.token }));
+        assert_eq!(ended, json!({ "ok": true }));
+        assert_eq!(ask(&mut stream, &json!({ "status": id }))["code"], "challenge.unknown");
+    }
+}
+
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
+
+fn ask(stream: &mut BufReader<Box<dyn ReadWrite>>, request: &Value) -> Value {
+    writeln!(stream.get_mut(), "{request}").expect("written");
+    line(stream)
+}
+
+fn line(stream: &mut BufReader<Box<dyn ReadWrite>>) -> Value {
+    let mut line = String::new();
+    stream.read_line(&mut line).expect("a line");
+    serde_json::from_str(&line).expect("JSON")
+}
+
+#[test]
+fn killed_and_restarted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Some seconds of squaring, in which the daemon is killed, stopped and killed again.
+    let count = 30_000_000;
+    let daemon = Daemon::start(folder.path(), &[]);
+    let ids: Vec<String> =
+        ["none", "wesolowski", "n-wesolowski"].map(|proof| daemon.submit("7", count, proof)).into();
+    // A second daemon does not work in the same folder.
+    let second = Command::new(env!("CARGO_BIN_EXE_tetralith"))
+        .args(["--json", "vdf", "daemon", "--http", "127.0.0.1:0"])
+        .arg(folder.path())
+        .output()
+        .expect("runs");
+    assert_eq!(second.status.code(), Some(4));
+    std::thread::sleep(Duration::from_millis(700));
+    let (_, before) = daemon.get(&format!("/v1/challenges/{}", ids[0]));
+    assert_eq!(before["state"], "running", "{before}");
+    daemon.signal("-KILL");
+    drop(daemon);
+    let mut daemon = Daemon::start(folder.path(), &[]);
+    std::thread::sleep(Duration::from_millis(500));
+    daemon.signal("-TERM");
+    assert!(daemon.child.wait().expect("ends").success());
+    let daemon = Daemon::start(folder.path(), &[]);
+    let (_, list) = daemon.get("/v1/challenges");
+    assert_eq!(list["challenges"].as_array().map(Vec::len), Some(3));
+    let y = evaluated("7", count);
+    for id in &ids {
+        let done = daemon.wait(id);
+        assert_eq!(done["y"], y.as_str(), "{done}");
+        // Nothing but the challenge and its result is left.
+        let left = std::fs::read_dir(folder.path().join("challenges").join(id)).expect("a folder");
+        assert!(left.count() <= 3);
+    }
+    drop(daemon);
+    // Ended challenges stay, and a damaged one is told of and left out.
+    std::fs::write(folder.path().join("challenges").join(&ids[0]).join("request.json"), "{")
+        .expect("written");
+    let daemon = Daemon::start(folder.path(), &[]);
+    let (_, list) = daemon.get("/v1/challenges");
+    assert_eq!(list["challenges"].as_array().map(Vec::len), Some(2));
+    assert_eq!(daemon.wait(&ids[1])["y"], y.as_str());
+}
+
+#[test]
+fn malformed_requests() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let daemon = Daemon::start(folder.path(), &["--queue", "1"]);
+    let long = format!(r#"{{"x":"{}"}}"#, "a".repeat(20_000));
+    let big = format!(r#"{{"x":"2","t":3,"modulus":"{}"}}"#, "f".repeat(3000));
+    let cases: &[(&str, &[u8], u16, &str)] = &[
+        ("empty", b"", 400, "request.json"),
+        ("no JSON", b"{\"x\":", 400, "request.json"),
+        ("no UTF-8", b"{\"x\":\"\xff\"}", 400, "request.json"),
+        ("no object", b"[1]", 400, "request.json"),
+        ("deep", &[b'['; 9000], 400, "request.json"),
+        ("too long", long.as_bytes(), 413, "request.too_long"),
+        ("no x", br#"{"t":3}"#, 400, "challenge.malformed"),
+        ("x a number", br#"{"x":5,"t":3}"#, 400, "challenge.malformed"),
+        ("x no hex", br#"{"x":"5g","t":3}"#, 400, "input.hex"),
+        ("no count", br#"{"x":"5"}"#, 400, "challenge.iterations"),
+        ("two counts", br#"{"x":"5","t":3,"iterations":8}"#, 400, "challenge.iterations"),
+        ("t too large", br#"{"x":"5","t":64}"#, 400, "challenge.iterations"),
+        ("t negative", br#"{"x":"5","t":-1}"#, 400, "challenge.malformed"),
+        ("too long a delay", br#"{"x":"5","t":31}"#, 400, "challenge.too_long"),
+        ("unknown field", br#"{"x":"5","t":3,"y":1}"#, 400, "challenge.malformed"),
+        ("unknown proof", br#"{"x":"5","t":3,"proof":"x"}"#, 400, "challenge.malformed"),
+        ("even modulus", br#"{"x":"5","t":3,"modulus":"fe"}"#, 400, "input.modulus"),
+        ("a file", br#"{"x":"5","t":3,"modulus":"@/etc/passwd"}"#, 400, "input.hex"),
+        ("12000 bits", big.as_bytes(), 400, "input.modulus"),
+        ("no unit", br#"{"x":"0","t":3}"#, 400, "input.malformed"),
+    ];
+    for (name, body, status, code) in cases {
+        let (got, answer) = daemon.post(&daemon.token, body);
+        assert_eq!((got, answer["code"].as_str()), (*status, Some(*code)), "{name}: {answer}");
+        // The same by line, where it is one.
+        if !body.contains(&b'\n') && *status == 400 && body.starts_with(b"{\"x\":\"5\"") {
+            let challenge: Value = serde_json::from_slice(body).expect("JSON");
+            let stream: Box<dyn ReadWrite> =
+                Box::new(TcpStream::connect(&daemon.lines).expect("connects"));
+            let request = json!({ "submit": challenge, "token": daemon.token });
+            assert_eq!(ask(&mut BufReader::new(stream), &request)["code"], *code, "{name}");
+        }
+    }
+    let (status, answer) = daemon.post("wrong", br#"{"x":"5","t":3}"#);
+    assert_eq!((status, answer["code"].as_str()), (401, Some("api.token")));
+    assert_eq!(daemon.get("/v1/challenges/00").1["code"], "challenge.unknown");
+    assert_eq!(daemon.get("/v1/challenges/..%2f..%2fapi.token").1["code"], "challenge.unknown");
+    assert_eq!(daemon.get("/v2").1["code"], "route.unknown");
+    let (status, _) = daemon.exchange("DELETE /v1/challenges HTTP/1.1", b"");
+    assert_eq!(status, 405);
+    // Lines: nonsense is answered, and one that never ends is cut off.
+    let stream: Box<dyn ReadWrite> = Box::new(TcpStream::connect(&daemon.lines).expect("connects"));
+    let mut stream = BufReader::new(stream);
+    for (request, code) in [
+        (json!({}), "request.malformed"),
+        (json!([]), "request.json"),
+        (json!({ "status": 5 }), "request.malformed"),
+        (json!({ "status": "x", "watch": "x" }), "request.malformed"),
+        (json!({ "watch": "x" }), "challenge.unknown"),
+        (json!({ "submit": {} }), "api.token"),
+    ] {
+        assert_eq!(ask(&mut stream, &request)["code"], code, "{request}");
+    }
+    let _ = stream.get_mut().write_all(&[b'x'; 40_000]);
+    assert_eq!(line(&mut stream)["code"], "request.too_long");
+    // One runs and one waits: a third is refused, until one is cancelled.
+    let running = daemon.submit("3", 1 << 30, "none");
+    std::thread::sleep(Duration::from_millis(300));
+    daemon.submit("4", 1 << 30, "none");
+    let third = json!({ "modulus": MODULUS, "x": "6", "t": 30, "proof": "none" }).to_string();
+    let (status, answer) = daemon.post(&daemon.token, third.as_bytes());
+    assert_eq!((status, answer["code"].as_str()), (503, Some("daemon.busy")));
+    let head = format!(
+        "DELETE /v1/challenges/{running} HTTP/1.1\r\nauthorization: Bearer {}",
+        daemon.token
+    );
+    assert_eq!(daemon.exchange(&head, b"").0, 200);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(daemon.post(&daemon.token, third.as_bytes()).0, 202);
+}
