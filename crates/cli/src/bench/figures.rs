@@ -84,6 +84,7 @@ mod tests {
             cycles_median,
             per_second,
             bytes,
+            share: None,
         }
     }
 
