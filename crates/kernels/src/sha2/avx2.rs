@@ -11,6 +11,7 @@ macro_rules! sha2_avx2 {
         use core::arch::x86_64::*;
 
         pub(super) const L: usize = $lanes;
+        const _: () = assert!(L * size_of::<W>() == 32, "a row is a vector");
         type V = __m256i;
         pub(super) type Soa = Rows<W, L, { K.len() }>;
 

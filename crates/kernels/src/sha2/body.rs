@@ -62,11 +62,14 @@ macro_rules! sha2_rounds {
             *s = [a, b, c, d, e, f, g, h];
         }
 
-        /// Computes words `FIRST..KNOWN` of the schedule, at most to 32. Those words of the block whose bits are set
-        /// in `ZERO` are zero, and the terms that they would make are left out.
+        /// Computes words `FIRST..KNOWN` of the schedule, at most to 32. Those words of the block
+        /// whose bits are set in `ZERO` are zero, and the terms that they would make are left out.
         $(#[$attr])*
         #[inline(never)]
         fn extend<const ZERO: u32, const FIRST: usize, const KNOWN: usize>(w: &mut Words) {
+            for i in 0..16 {
+                debug_assert!(ZERO >> i & 1 == 0 || w[i] == [0; L], "word {i} is zero");
+            }
             let mut before = [load(&w[FIRST - 2]), load(&w[FIRST - 1])];
             macro_rules! word {
                 ($t:literal) => {
@@ -115,7 +118,12 @@ macro_rules! sha2_rounds {
         /// word `KNOWN`: `out` is the sum of the result and `feed`.
         $(#[$attr])*
         #[inline]
-        fn finish<const R0: usize, const KNOWN: usize>(feed: &State8, s: &State8, w: &mut Words, out: &mut State8) {
+        fn finish<const R0: usize, const KNOWN: usize>(
+            feed: &State8,
+            s: &State8,
+            w: &mut Words,
+            out: &mut State8,
+        ) {
             match R0 {
                 0 | 8 => run(feed, s, w, R0, KNOWN, out),
                 _ => {
@@ -136,7 +144,15 @@ macro_rules! sha2_rounds {
         /// first-level caches with the rest of the step, and is slower.
         $(#[$attr])*
         #[inline(never)]
-        pub(crate) fn run(feed: &State8, s: &State8, w: &mut Words, from: usize, known: usize, out: &mut State8) {
+        pub(crate) fn run(
+            feed: &State8,
+            s: &State8,
+            w: &mut Words,
+            from: usize,
+            known: usize,
+            out: &mut State8,
+        ) {
+            debug_assert!(from % 8 == 0 && known % 8 == 0 && from <= known && known >= 16);
             // A vector that must lie in memory aligns the whole frame: registers spilled to a frame
             // that is not would cross cache lines with every access.
             core::hint::black_box(&mut set1(0));

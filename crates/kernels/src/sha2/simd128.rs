@@ -11,6 +11,7 @@ macro_rules! sha2_simd128 {
         use core::arch::wasm32::*;
 
         pub(super) const L: usize = $lanes;
+        const _: () = assert!(L * size_of::<W>() == 16, "a row is a vector");
         type V = v128;
         pub(super) type Soa = Rows<W, L, { K.len() }>;
 
