@@ -16,13 +16,14 @@ pub const LANES: usize = 16;
 /// `result[t][l]`.
 #[must_use]
 pub fn compress_16(_: Lanes8, state: &[u32; 8], blocks: &[[u32; LANES]; 16]) -> [[u32; LANES]; 8] {
-    let feed = state.map(|word| [word; LANES]);
+    let mut feed = state.map(|word| [word; LANES]);
     let mut words = [[0; LANES]; 64];
     words[..16].copy_from_slice(blocks);
     let mut out = [[0; LANES]; 8];
     // SAFETY: the token shows that the CPU has the instructions.
     unsafe { one_stream::run(&feed, &feed, &mut words, 0, 16, &mut out) };
     wipe(words.as_flattened_mut());
+    wipe(feed.as_flattened_mut());
     out
 }
 

@@ -80,7 +80,8 @@ pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
     };
     let store = Arc::new(Store::open(folder, limits, damaged)?);
     let settings = work::Settings {
-        save_every: Duration::from_secs_f64(command.save_every.clamp(0.01, 86_400.0)),
+        save_every: Duration::try_from_secs_f64(command.save_every.clamp(0.01, 86_400.0))
+            .map_err(|error| Failure::usage("daemon.save_every", error))?,
         options: Options {
             memory: u64::from(command.memory) << 20,
             threads: 1 + usize::from(command.provers),

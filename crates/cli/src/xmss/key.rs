@@ -78,12 +78,12 @@ impl Secret {
             file.seal(&self.to_bytes(), passphrase.protection(), Cost::STANDARD, &mut rng)?;
         let path = &output.output;
         let staged = output.stage(file.to_text().as_bytes(), Access::Owner)?;
-        store::create(store, path, &public, resume_at, output.force)?;
+        let created = store::create(store, path, &public, resume_at, output.force)?;
         let cached = self.key.save_cache(&cache_base(path));
         let removed = cached.and_then(|()| partial.map_or(Ok(()), Partial::remove));
         let written = removed.map_err(Failure::from).and_then(|()| staged.finish());
         if written.is_err() {
-            store::remove(store, path)?;
+            created.take_back(store, path)?;
         }
         written
     }

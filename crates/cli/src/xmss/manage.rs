@@ -54,7 +54,8 @@ pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
     let status = state::Status::from(&record);
     warn(context, &status);
     let rate = rate(&status, store::now());
-    let end = rate.map(|rate| store::now() + (status.left as f64 / rate * 86400.0) as u64);
+    let end =
+        rate.map(|rate| store::now().saturating_add((status.left as f64 / rate * 86400.0) as u64));
     let mut text = format!(
         "{}: {} of {} left\nused {}\nlost {}\nleased {}\nskipped {}\nnext {}",
         public.params(),

@@ -99,7 +99,7 @@ pub(crate) fn create(
     public: &PublicKey,
     resume_at: u64,
     force: bool,
-) -> Outcome {
+) -> Outcome<Created> {
     let place = place(arguments, key)?;
     // A run that was killed before it wrote its key may have left a state under the key's name.
     let orphan = place == default_place(key) && !key.exists();
@@ -107,9 +107,24 @@ pub(crate) fn create(
         discard(arguments, key, public, orphan)?;
     }
     let mut store = open(arguments, key, public)?;
-    match state::create(&mut store, public, resume_at, store_id(), now()) {
-        Err(StateError::Exists) if is_new(&mut store, public, resume_at)? => Ok(()),
-        created => created.map_err(|error| failure(&error)),
+    let made = match state::create(&mut store, public, resume_at, store_id(), now()) {
+        Err(StateError::Exists) if is_new(&mut store, public, resume_at)? => false,
+        created => created.map(|()| true).map_err(|error| failure(&error))?,
+    };
+    Ok(Created { _held: store, made })
+}
+
+/// The state of a key that is still to be written. It stays locked: until the key is there, nobody signs
+/// with the state or takes it for an orphan.
+pub(crate) struct Created {
+    _held: Store,
+    made: bool,
+}
+
+impl Created {
+    /// Takes back what this run made, where the key could not be written.
+    pub(crate) fn take_back(self, arguments: &StoreArgs, key: &Path) -> Outcome {
+        if self.made { remove(arguments, key) } else { Ok(()) }
     }
 }
 
@@ -136,6 +151,7 @@ fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) 
         return if untouched(&found) { Ok(()) } else { Err(failure(&StateError::Exists)) };
     }
     if orphan {
+        store.seen().check(&found).map_err(|error| failure(&error))?;
         let unused = untouched(&found) && found.skipped == 0;
         return if unused { remove(arguments, key) } else { Err(failure(&StateError::Exists)) };
     }
@@ -147,12 +163,12 @@ fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) 
     remove(arguments, key)
 }
 
-/// Deletes a state that was created just now, whose key could not be written. What a server keeps stays:
-/// without its key it is a row that nobody signs with.
-pub(crate) fn remove(arguments: &StoreArgs, key: &Path) -> Outcome {
+/// Deletes a state that is held. What a server keeps stays: without its key it is a row that nobody signs
+/// with. The lock file stays too: who waits for it must not get one that is gone.
+fn remove(arguments: &StoreArgs, key: &Path) -> Outcome {
     let place = place(arguments, key)?;
     let Some(path) = place.path() else { return Ok(()) };
-    for suffix in ["", "-wal", "-shm", ".lock"] {
+    for suffix in ["", "-wal", "-shm"] {
         let path = with_suffix(path, suffix);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -14,7 +14,7 @@ use crate::passphrase::{NewPassphrase, PassphraseArgs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use tetralith_xmss::qrl::ExtendedSeed;
-use tetralith_xmss::state::{Record, Reservations, StateError, Status, key_id};
+use tetralith_xmss::state::{Reservations, StateError, Status};
 use zeroize::Zeroizing;
 
 /// Arguments of `import`.
@@ -180,37 +180,42 @@ impl Export {
 /// What becomes of the state that the exported key had here.
 enum Origin {
     Moves(Box<Reservations<store::Store>>),
-    Stays(Box<Record>),
+    Stays(Box<Status>),
 }
 
 impl Origin {
     fn open(arguments: &Export, secret: &Secret) -> Outcome<Self> {
         let public = secret.key.public_key();
-        if arguments.copy {
-            let record = store::peek(&arguments.store, &arguments.key, &public)?;
-            if record.key_id != key_id(&public) {
-                return Err(store::failure(&StateError::OtherKey));
-            }
-            return Ok(Origin::Stays(Box::new(record)));
-        }
         let opened = store::open(&arguments.store, &arguments.key, &public)?;
         let state = Reservations::open(opened, &public, store::holder());
-        Ok(Origin::Moves(Box::new(state.map_err(|error| store::failure(&error))?)))
+        let state = state.map_err(|error| store::failure(&error))?;
+        let status = state.status();
+        if status.until < status.limit {
+            // What reads the export knows no end: it would go on with the indices of another place.
+            let (until, limit) = (status.until, status.limit);
+            let message = format!("only the indices below {until} of {limit} are for this place");
+            return Err(Failure::new(Exit::State, "state.range", message)
+                .hint("export where the rest of the key is"));
+        }
+        if arguments.copy {
+            return Ok(Origin::Stays(Box::new(status)));
+        }
+        Ok(Origin::Moves(Box::new(state)))
     }
 
     /// The first index that was never leased here.
     fn next(&self) -> u64 {
         match self {
             Origin::Moves(state) => state.status().next,
-            Origin::Stays(record) => record.next,
+            Origin::Stays(status) => status.next,
         }
     }
 
     /// Spends what is left here, or says that it is not.
     fn leave(&mut self, context: Context, leaf: u64) -> Outcome {
         match self {
-            Origin::Stays(record) => {
-                let left = Status::from(&**record).left;
+            Origin::Stays(status) => {
+                let left = status.left;
                 let text = format!(
                     "warning: the key still signs here, from index {leaf} on; two signers of one \
                      index let anybody forge"

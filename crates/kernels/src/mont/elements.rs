@@ -98,7 +98,8 @@ impl Elements {
     /// Makes room for more elements; returns where the next one goes, and the lines of an element.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     pub(super) fn reserve(&mut self, more: usize) -> (*mut Line, usize) {
-        self.lines.reserve(more * self.width);
+        let lines = more.checked_mul(self.width).expect("what is recorded fits memory");
+        self.lines.reserve(lines);
         (self.lines.spare_capacity_mut().as_mut_ptr().cast(), self.width)
     }
 

@@ -173,6 +173,7 @@ impl Ifma {
         let more = usize::try_from(count / every).expect("what is recorded fits memory");
         let (to, width) = table.reserve(more);
         assert_eq!(width, self.v, "the table is of this class");
+        assert_eq!(a.len(), self.len(), "the value is of this class");
         self.square_on(a, count, &mut Record { left: every, every, to });
         // SAFETY: the kernel, or `square_on`, has written so many elements.
         unsafe { table.grow(more) };
@@ -231,8 +232,8 @@ impl Ifma {
         let there = (most[0] as usize) < count && (most[1] as usize) < others;
         assert!(there || pairs.is_empty(), "a pair names elements of the tables");
         let (first, width) = table.place_mut();
-        let second = with.map_or(first.cast_const(), |with| with.place().0);
-        assert_eq!(width, self.v, "the table is of this class");
+        let (second, other) = with.map_or((first.cast_const(), width), Elements::place);
+        assert_eq!((width, other), (self.v, self.v), "the tables are of this class");
         let mut list = [[0; 2]; RUN + AHEAD];
         let mut rest = pairs;
         while !rest.is_empty() {

@@ -313,7 +313,7 @@ impl Fe8 {
         [x2, x30, x32, x32.sqr_times(32).mul(self)]
     }
 
-    /// 1/a; 0 for 0. p − 2 is ((((2^32−1) 2^32 + 1) 2^128 + 2^32−1) 2^32 + 2^32−1) 2^32 − 3.
+    /// 1/a; 0 for 0. p − 2 is ((((2^32−1) 2^32 + 1) 2^128 + 2^32−1) 2^32 + 2^32−1) 2^32 + 2^32−3.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn invert(&self) -> Fe8 {
         let [_, x30, x32, high] = self.ladder();

@@ -317,7 +317,9 @@ impl Gathering {
     /// Who did not answer before it was clear who takes part; they are remembered.
     fn blames(&self, shared: &Shared) -> Vec<BlameRecord> {
         let mut blames = Vec::new();
-        let last = self.order.iter().rposition(|id| self.joins.contains_key(id)).unwrap_or(0);
+        // The last that was chosen: nobody waited for those after it, whether or not some joined.
+        let joined = self.order.iter().enumerate().filter(|(_, id)| self.joins.contains_key(*id));
+        let last = joined.map(|(rank, _)| rank).nth(self.needed.saturating_sub(1)).unwrap_or(0);
         let short = self.joins.len() < self.needed;
         for (rank, id) in self.order.iter().enumerate() {
             let answered = self.joins.contains_key(id) || self.refusals.contains_key(id);

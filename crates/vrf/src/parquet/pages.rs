@@ -9,6 +9,7 @@ use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::file::reader::{ChunkReader, Length, SerializedPageReader};
 use bytes::Bytes;
 use std::io::{Chain, Cursor, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A file that is not read by more than [`MAX_PAGE`] bytes at a time.
@@ -160,10 +161,14 @@ impl<R: ChunkReader> Chunk<R> {
                 return page.next(&self.dictionary);
             }
             self.page = None; // before the next is read, so that there is never more than one
-            let next = self.pages.get_next_page().map_err(|error| match error {
-                Reason::General(text) | Reason::EOF(text) => text,
-                other => other.to_string(),
-            })?;
+            // The library adds the lengths of a header before it checks them, and may panic.
+            let pages = &mut self.pages;
+            let next = catch_unwind(AssertUnwindSafe(|| pages.get_next_page()))
+                .map_err(|_| "has a page of impossible lengths".to_owned())?
+                .map_err(|error| match error {
+                    Reason::General(text) | Reason::EOF(text) => text,
+                    other => other.to_string(),
+                })?;
             match next.ok_or("has fewer rows than its row group")? {
                 Page::DictionaryPage { buf, num_values, encoding, .. } => {
                     self.dictionary = Dictionary::default();

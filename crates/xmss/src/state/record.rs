@@ -180,7 +180,10 @@ impl Record {
     }
 
     fn consistent(&self) -> bool {
-        let leased = self.leases.iter().map(|lease| lease.end.checked_sub(lease.from));
+        let leased = self
+            .leases
+            .iter()
+            .map(|lease| lease.end.checked_sub(lease.from).filter(|len| *len > 0));
         let parts = [Some(self.used), Some(self.lost), Some(self.leased), Some(self.skipped)];
         let sum =
             parts.into_iter().chain(leased).try_fold(0u64, |sum, part| sum.checked_add(part?));
@@ -192,7 +195,9 @@ impl Record {
             .leases
             .last()
             .is_none_or(|last| last.end <= self.next && last.fencing <= self.epoch);
-        self.until <= self.limit
+        // The stores' columns are signed.
+        i64::try_from(self.epoch).is_ok_and(|epoch| epoch < i64::MAX)
+            && self.until <= self.limit
             && self.next <= self.limit
             && sum == Some(self.next)
             && ordered

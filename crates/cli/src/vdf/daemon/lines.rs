@@ -23,6 +23,8 @@ use tokio::sync::Semaphore;
 const MOST_CONNECTIONS: usize = 256;
 /// A connection that asks for nothing is closed after this.
 const IDLE: Duration = Duration::from_secs(600);
+/// How often a watcher is told what it knows.
+const AGAIN: Duration = Duration::from_secs(30);
 const MAX_LINE: u64 = super::http::MAX_BODY as u64;
 
 #[derive(Deserialize)]
@@ -87,7 +89,12 @@ impl Service {
                     loop {
                         let ended = listener.borrow_and_update().is_final();
                         write(writer, &entry.describe()).await?;
-                        if ended || listener.changed().await.is_err() {
+                        if ended {
+                            break;
+                        }
+                        // Said again after a while, so that a client that went away is noticed.
+                        let changed = tokio::time::timeout(AGAIN, listener.changed());
+                        if matches!(changed.await, Ok(Err(_))) {
                             break;
                         }
                     }
@@ -133,6 +140,11 @@ enum Reply {
 }
 
 async fn write(writer: &mut (impl AsyncWrite + Unpin), value: &Value) -> std::io::Result<()> {
-    writer.write_all(format!("{value}\n").as_bytes()).await?;
-    writer.flush().await
+    let line = format!("{value}\n");
+    let written = async {
+        writer.write_all(line.as_bytes()).await?;
+        writer.flush().await
+    };
+    // Who does not read what was asked for does not keep a connection from others.
+    tokio::time::timeout(IDLE, written).await.map_err(|_| std::io::ErrorKind::TimedOut)?
 }

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{self, Access};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -38,6 +38,8 @@ struct State {
     sequence: u64,
     all: BTreeMap<String, Arc<Entry>>,
     queue: VecDeque<Arc<Entry>>,
+    /// Those that were cancelled while they ran, until their workers notice.
+    leaving: BTreeSet<String>,
 }
 
 /// A challenge and its listeners; a slow one sees only the latest status.
@@ -68,6 +70,11 @@ impl Entry {
     pub(super) fn set(&self, status: Status) {
         self.status.send_replace(status);
     }
+}
+
+/// The end of a challenge that nobody asks for any more.
+pub(super) fn cancelled() -> Status {
+    Status::Failed { code: "challenge.cancelled".into(), message: "cancelled".into() }
 }
 
 /// The end of a challenge, as it lies in its folder.
@@ -131,6 +138,9 @@ impl Store {
             return Ok(entry.clone());
         }
         let busy = |code, message: String| Err(Failure::new(Exit::State, code, message));
+        if state.leaving.contains(&challenge.id) {
+            return busy("daemon.busy", "this challenge is being cancelled".into());
+        }
         if state.queue.len() >= self.limits.queue {
             return busy("daemon.busy", format!("{} challenges wait already", state.queue.len()));
         }
@@ -171,26 +181,40 @@ impl Store {
     /// Forgets a challenge, and stops it where it runs.
     pub(super) fn cancel(&self, id: &str) -> Outcome {
         let entry = self.find(id)?;
-        entry.cancelled.store(true, Ordering::Relaxed);
         let mut state = self.lock();
+        entry.cancelled.store(true, Ordering::Relaxed);
         state.queue.retain(|queued| queued.challenge.id != id);
         state.all.remove(id);
         let folder = self.jobs.join(id);
-        // One that runs is removed when its worker notices.
+        // One that runs is removed when its worker notices; until then nobody may take it up anew.
         let running = matches!(*entry.status.borrow(), Status::Running { .. });
-        if !running {
-            std::fs::remove_dir_all(&folder).map_err(|error| Failure::file(&folder, &error))?;
-        }
+        let removed = if running {
+            state.leaving.insert(id.to_owned());
+            Ok(())
+        } else {
+            std::fs::remove_dir_all(&folder).map_err(|error| Failure::file(&folder, &error))
+        };
         drop(state);
-        let (code, message) = ("challenge.cancelled".into(), "cancelled".into());
         entry.status.send_if_modified(|status| {
             let open = !status.is_final() && !running;
             if open {
-                *status = Status::Failed { code, message };
+                *status = cancelled();
             }
             open
         });
-        Ok(())
+        removed
+    }
+
+    /// Tells how a challenge's work ended; one that was cancelled meanwhile is removed instead.
+    pub(super) fn leave(&self, entry: &Entry, status: Status) {
+        let mut state = self.lock();
+        if state.leaving.remove(&entry.challenge.id) {
+            // What cannot be removed is found by the next daemon, and can be cancelled there.
+            let _ = std::fs::remove_dir_all(self.jobs.join(&entry.challenge.id));
+            entry.set(cancelled());
+        } else {
+            entry.set(status);
+        }
     }
 
     /// The next challenge to work on; `None` when the daemon stops.
@@ -234,7 +258,7 @@ impl Store {
         let text = serde_json::to_vec(&ended).unwrap_or_default();
         io::write(&folder.join("result.json"), &text, Access::Public, true)?;
         let _ = Prover::forget(&entry.challenge.kept(&self.jobs)); // only room on the disk
-        entry.set(status);
+        self.leave(entry, status);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! A worker: one thread that squares, one challenge after another.
 
 use super::job::{Challenge, Status};
-use super::store::{Entry, Store};
+use super::store::{Entry, Store, cancelled};
 use crate::failure::Failure;
 use std::time::{Duration, Instant};
 use tetralith_vdf::{Checkpoint, Error, Evaluation, Next, Options, Progress, Prover, Residue};
@@ -22,14 +22,17 @@ pub(super) fn run(store: &Store, settings: Settings) {
     while let Some(entry) = store.next() {
         let start = Instant::now();
         let result = Watch::new(store, &entry, settings.save_every).work(settings.options);
-        let folder = store.jobs().join(&entry.challenge.id);
         let (status, proof) = match result {
             // Stopped: the state is kept, and the next daemon goes on.
             Err(Error::Cancelled) if !entry.is_cancelled() => return,
             Err(Error::Cancelled) => {
-                let _ = std::fs::remove_dir_all(&folder); // nobody asks for it any more
-                let (code, message) = ("challenge.cancelled".into(), "cancelled".into());
-                entry.set(Status::Failed { code, message });
+                store.leave(&entry, cancelled());
+                continue;
+            }
+            // The machine's trouble, not the challenge's: what is saved stays, and the next daemon goes on.
+            Err(error @ (Error::Io(_) | Error::Faulty(_))) => {
+                let Failure { code, message, .. } = Failure::from(error);
+                store.leave(&entry, Status::Failed { code: code.into(), message });
                 continue;
             }
             Err(error) => {
@@ -44,7 +47,7 @@ pub(super) fn run(store: &Store, settings: Settings) {
         };
         if let Err(failure) = store.end(&entry, status, proof.as_deref()) {
             let Failure { code, message, .. } = failure;
-            entry.set(Status::Failed { code: code.into(), message });
+            store.leave(&entry, Status::Failed { code: code.into(), message });
         }
     }
 }
