@@ -41,8 +41,11 @@ use memory::joined;
 pub(crate) use memory::{
     lanes, load, load_half, store, store_half, transpose, transpose_halves, words,
 };
-pub(crate) use power::{Roots, invert_all, sqrt_ratio_all};
-pub(crate) use wide::{Wide, fold, mul_wide, square_wide};
+pub(crate) use power::{Roots, fourth_powers, invert_all, sqrt_ratio_all};
+pub(crate) use wide::{
+    BIAS_PARTS, Biased, Wide, fold, mul_biased, mul_from, mul_wide, square_biased, square_from,
+    square_wide,
+};
 
 use crate::field25519::{Fe, MASK51};
 use core::arch::x86_64::*;
@@ -57,7 +60,7 @@ const TWICE_P: [u64; 2] = [((1 << 51) - 19) << 1, ((1 << 51) - 1) << 1];
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn splat(x: u64) -> __m512i {
+pub(crate) fn splat(x: u64) -> __m512i {
     _mm512_set1_epi64(x as i64)
 }
 
@@ -204,6 +207,13 @@ impl Fe8 {
             r[i] = _mm512_add_epi64(r[i], b.0[i]);
         }
         carry(r)
+    }
+
+    /// Twice the element.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(crate) fn twice(&self) -> Fe8 {
+        self.add(self)
     }
 
     /// The difference.

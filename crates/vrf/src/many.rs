@@ -33,7 +33,7 @@ pub struct Row<'a> {
 }
 
 /// Rows that one task verifies: enough for one inversion to serve many, few enough for the cache.
-const CHUNK: usize = 128;
+const CHUNK: usize = 64;
 
 /// Fewer rows than this, of a group of eight, are faster one by one.
 const LEAST: usize = 4;
