@@ -214,14 +214,17 @@ fn double_mul_all(groups: &[DoubleMul<'_>], minus_c: MinusC) -> Vec<[Points; 2]>
     };
     for (groups, free) in groups.chunks(ABREAST).zip(torsion_free.chunks(ABREAST)) {
         let mut scalars = Vec::with_capacity(ABREAST);
-        for (k, (group, &free)) in groups.iter().zip(free).enumerate() {
+        for (group, &free) in groups.iter().zip(free) {
             scalars.push(Scalars::new(group, minus_c, free));
-            tables.h[k].fill(group.h);
+        }
+        let [first, second] = &mut tables.h;
+        match groups {
+            [a, b] => Multiples::fill([first, second], [a.h, b.h]),
+            _ => Multiples::fill([first], [groups[0].h]),
         }
         let upper = sums.above_128(groups, &scalars, &tables);
         for (k, (group, scalars)) in groups.iter().zip(&scalars).enumerate() {
-            tables.y.fill(group.y);
-            tables.g.fill(group.g);
+            Multiples::fill([&mut tables.y, &mut tables.g], [group.y, group.g]);
             sums.set_at_128(group.y, upper[k], scalars, &tables);
             for i in (0..32).rev() {
                 sums.double_4_times(2);
