@@ -16,6 +16,7 @@
 mod field;
 #[cfg(test)]
 mod tests;
+pub mod vartime;
 
 use core::arch::x86_64::*;
 
@@ -191,7 +192,7 @@ impl Points {
         let t3 = self.x.mul(&self.y);
         let eight = carry(shift::<3>(&t0.0));
         let y3 = t0.add(&t2);
-        let t4 = carry(minus(&t0.0, &times_3(&t2.0)));
+        let t4 = carry(minus::<0>(&t0.0, &times_3(&t2.0)));
         let x3 = t2.mul(&eight);
         Points {
             x: carry(shift::<1>(&t4.mul(&t3).0)),
@@ -210,9 +211,9 @@ impl Points {
         let xy = self.x.add(&self.y).mul(&q.x.add(&q.y));
         let yz = self.y.add(&self.z).mul(&q.y.add(&q.z));
         let xz = self.x.add(&self.z).mul(&q.x.add(&q.z));
-        let t3 = carry(minus(&xy.0, &plus(&t0.0, &t1.0)));
-        let t4 = carry(minus(&yz.0, &plus(&t1.0, &t2.0)));
-        let y3 = carry(times_21(&minus(&xz.0, &plus(&t0.0, &t2.0))));
+        let t3 = carry(minus::<0>(&xy.0, &plus(&t0.0, &t1.0)));
+        let t4 = carry(minus::<0>(&yz.0, &plus(&t1.0, &t2.0)));
+        let y3 = carry(times_21(&minus::<0>(&xz.0, &plus(&t0.0, &t2.0))));
         finish(&t0, &t1, &carry(times_21(&t2.0)), &t3, &t4, &y3)
     }
 
@@ -223,7 +224,7 @@ impl Points {
         let t0 = self.x.mul(x);
         let t1 = self.y.mul(y);
         let xy = self.x.add(&self.y).mul(&x.add(y));
-        let t3 = carry(minus(&xy.0, &plus(&t0.0, &t1.0)));
+        let t3 = carry(minus::<0>(&xy.0, &plus(&t0.0, &t1.0)));
         let t4 = carry(plus(&y.mul(&self.z).0, &self.y.0));
         let y3 = carry(times_21(&plus(&x.mul(&self.z).0, &self.x.0)));
         finish(&t0, &t1, &carry(times_21(&self.z.0)), &t3, &t4, &y3)
@@ -290,7 +291,7 @@ fn finish(t0: &Fe8, t1: &Fe8, t2: &Fe8, t3: &Fe8, t4: &Fe8, y3: &Fe8) -> Points 
     let z3 = t1.add(t2);
     let t1 = t1.sub(t2);
     Points {
-        x: carry(minus(&t3.mul(&t1).0, &t4.mul(y3).0)),
+        x: carry(minus::<0>(&t3.mul(&t1).0, &t4.mul(y3).0)),
         y: carry(plus(&t1.mul(&z3).0, &y3.mul(&t0).0)),
         z: carry(plus(&z3.mul(t4).0, &t0.mul(t3).0)),
     }
