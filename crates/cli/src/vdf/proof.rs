@@ -63,6 +63,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         memory: u64::from(command.memory) << 20,
         threads: context.threads,
         segments: usize::from(command.segments),
+        ..Options::default()
     };
     let start = Instant::now();
     let mut prover = Prover::new(command.proof.system(), &modulus, &x, iterations, options)?;
@@ -77,7 +78,9 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         }
         tell_fault(context, step.fault);
         progress.set(step.done);
-        squared = Instant::now();
+        if !step.proving {
+            squared = Instant::now();
+        }
         clock.next()
     });
     progress.finish();

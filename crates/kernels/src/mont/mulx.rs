@@ -1,4 +1,6 @@
-//! Squarings and products with MULX and ADX, for x86 without AVX-512 and moduli of any length.
+//! Squarings and products with MULX and ADX, for x86 and moduli of any length.
+//!
+//! The multipliers of doubles ([`super::fma`]) are faster where they fit.
 //!
 //! Numbers are k ≥ 2 blocks of 8 limbs of 64 bits, and one limb more, the tail, where N is just longer
 //! than that: Shamir's N·c is. N has zeros on top. With R = 2^(64·limbs), one squaring is Montgomery's:

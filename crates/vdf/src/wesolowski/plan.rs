@@ -46,6 +46,11 @@ impl Plan {
         [u64::from(self.bits), self.stride]
     }
 
+    /// How many values such parameters record; none where no plan has them.
+    pub(crate) fn values([bits, stride]: [u64; 2], iterations: u64) -> Option<u64> {
+        Some(iterations.div_ceil(bits.checked_mul(stride).filter(|&interval| interval > 0)?))
+    }
+
     /// The plan of such parameters.
     ///
     /// # Errors

@@ -5,14 +5,21 @@
 //! products from the highest j down. Products are given to the kernel in lists, in which few need the
 //! one before: its multipliers are then as busy as they can be.
 
+use super::Watch;
 use super::digits::Digits;
 use super::plan::Plan;
 use crate::tape::Tape;
 use crate::{Element, Modulus};
 use tetralith_kernels::mont::{Elements, FastRing};
 
-/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits.
-pub(super) fn power(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4]) -> Element {
+/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits; none where it was stopped.
+pub(super) fn power(
+    plan: &Plan,
+    tape: &Tape,
+    modulus: &Modulus,
+    prime: &[u64; 4],
+    watch: &mut Watch<'_>,
+) -> Option<Element> {
     let digits = Digits::new(*plan, prime);
     let mut workers = workers(plan, modulus);
     // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
@@ -20,13 +27,20 @@ pub(super) fn power(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4
     let group = digits.group();
     let mut filled = Vec::new();
     for first in (0..count.div_ceil(group)).rev().map(|i| i * group) {
+        if !(watch.go_on)() {
+            return None;
+        }
         digits.fill(first, &mut filled);
         let lists: Vec<&[u32]> = filled.chunks_exact(digits.len()).collect();
         let lists = &lists[..lists.len().min((count - first) as usize)];
         let [mine, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
+        let on_thread = watch.on_thread;
         std::thread::scope(|scope| {
             for worker in others {
-                scope.spawn(|| worker.run(plan.bits, tape, lists));
+                scope.spawn(|| {
+                    on_thread();
+                    worker.run(plan.bits, tape, lists);
+                });
             }
             mine.run(plan.bits, tape, lists);
         });
@@ -34,7 +48,7 @@ pub(super) fn power(plan: &Plan, tape: &Tape, modulus: &Modulus, prime: &[u64; 4
     let mut ring = modulus.fast().clone();
     let mut out = ring.one();
     workers.iter().for_each(|worker| ring.mul_assign(&mut out, &worker.out));
-    modulus.residue(ring.leave(&out)).element(modulus)
+    Some(modulus.residue(ring.leave(&out)).element(modulus))
 }
 
 /// One for each thread, with an equal part of the digits 1 to 2^κ − 1.

@@ -9,20 +9,27 @@
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
 
 use super::seen::Note;
+use super::tls::{Tls, provider};
+use super::url::take;
 use super::{Record, Seen, StateError, StateStore};
 use ::postgres::config::SslMode;
 use ::postgres::error::SqlState;
 use ::postgres::types::Type;
 use ::postgres::{Client, Config, Error, NoTls};
 use core::fmt;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
 use std::error::Error as _;
 use std::path::Path;
 use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// The state of a key in a PostgreSQL database.
 pub struct PostgresStore {
     config: Config,
+    tls: Option<MakeRustlsConnect>,
     client: Option<Client>,
     key_id: [u8; 32],
     /// The server, its timeline and the database, as it says itself.
@@ -42,18 +49,21 @@ impl PostgresStore {
     /// Connects to the database of a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, for the state
     /// of the key of that [`key_id`](super::key_id).
     ///
-    /// A Unix socket's folder is given as `?host=/FOLDER`. `note`: the file where is noted how far the
-    /// state was; it should lie beside the key.
+    /// A Unix socket's folder is given as `?host=/FOLDER`. TLS is `?sslmode=verify-full` with
+    /// `&sslrootcert=FILE`, and `&sslcert=FILE&sslkey=FILE` for a server that wants to know its clients.
+    /// `note`: the file where is noted how far the state was; it should lie beside the key.
     ///
     /// # Errors
     /// [`StateError::Url`], or [`StateError::Io`] where the database cannot be reached.
     ///
     /// # Security
-    /// The connection is not encrypted: a server on another machine is for a network that is trusted,
-    /// or is reached through a tunnel. Neither the URL nor the password is in any error.
+    /// Without TLS a server on another machine is for a network that is trusted, or is reached through a
+    /// tunnel. Neither the URL nor the password is in any error.
     pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
+        let (config, tls) = config(url)?;
         let mut store = Self {
-            config: config(url)?,
+            config,
+            tls,
             client: None,
             key_id,
             at: Default::default(),
@@ -75,7 +85,10 @@ impl PostgresStore {
     fn connect(&mut self) -> Result<&mut Client, StateError> {
         let client = match self.client.take().filter(|client| !client.is_closed()) {
             Some(client) => client,
-            None => self.config.connect(NoTls)?,
+            None => match &self.tls {
+                None => self.config.connect(NoTls)?,
+                Some(tls) => self.config.connect(tls.clone())?,
+            },
         };
         Ok(self.client.insert(client))
     }
@@ -217,30 +230,59 @@ impl StateStore for PostgresStore {
     }
 }
 
-/// The settings of a URL. What the parser says of a wrong one is not told: it could quote the password.
-fn config(url: &str) -> Result<Config, StateError> {
-    let encrypted = StateError::Url(
-        "PostgreSQL over TLS is not supported: leave sslmode out, and use a Unix socket or a tunnel",
-    );
-    if url.contains("sslmode=verify") {
-        return Err(encrypted);
-    }
+/// The settings of a URL, and TLS where it asks for it. What the parser says of a wrong one is not told:
+/// it could quote the password.
+fn config(url: &str) -> Result<(Config, Option<MakeRustlsConnect>), StateError> {
+    let (url, [mode, roots, certificate, key]) =
+        take(url, ["sslmode", "sslrootcert", "sslcert", "sslkey"])?;
     let mut config: Config = url.parse().map_err(|_| {
         StateError::Url("a PostgreSQL URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE")
     })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(encrypted);
-    }
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err(StateError::Url("the PostgreSQL URL names no host"));
     }
-    config.ssl_mode(SslMode::Disable).application_name("tetralith");
+    let tls = match (mode.as_deref(), roots) {
+        (None | Some("disable"), None) if certificate.is_none() && key.is_none() => None,
+        (Some("verify-full"), Some(roots)) => Some(match (&certificate, &key) {
+            (None, None) => Tls::read(&roots, None)?,
+            (Some(certificate), Some(key)) => Tls::read(&roots, Some((certificate, key)))?,
+            _ => return Err(StateError::Url("sslcert and sslkey are given both, or neither")),
+        }),
+        _ => {
+            return Err(StateError::Url(
+                "PostgreSQL over TLS is sslmode=verify-full with sslrootcert=FILE, and no less",
+            ));
+        }
+    };
+    let mode = if tls.is_some() { SslMode::Require } else { SslMode::Disable };
+    config.ssl_mode(mode).application_name("tetralith");
     // A network that is cut must show itself.
     config.keepalives_idle(Duration::from_secs(10)).tcp_user_timeout(Duration::from_secs(20));
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(10));
     }
-    Ok(config)
+    Ok((config, tls.map(client_tls).transpose()?))
+}
+
+fn client_tls(tls: Tls) -> Result<MakeRustlsConnect, StateError> {
+    let wrong = |why: rustls::Error| StateError::Io(format!("TLS: {why}"));
+    let mut roots = RootCertStore::empty();
+    for root in tls.roots {
+        roots.add(root).map_err(wrong)?;
+    }
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(wrong)?
+        .with_root_certificates(roots);
+    let config = match tls.client {
+        None => builder.with_no_client_auth(),
+        Some((chain, key)) => {
+            let key = PrivateKeyDer::from_pem_slice(&key)
+                .map_err(|why| StateError::Io(format!("TLS: {why}")))?;
+            builder.with_client_auth_cert(chain, key).map_err(wrong)?
+        }
+    };
+    Ok(MakeRustlsConnect::new(config))
 }
 
 impl From<Error> for StateError {
@@ -306,6 +348,9 @@ mod tests {
             "postgres://user:secret@host:port/db",
             "postgres://user:secret@host/db?sslmode=require",
             "postgres://user:secret@host/db?sslmode=verify-full",
+            "postgres://user:secret@host/db?sslmode=verify-ca&sslrootcert=x",
+            "postgres://user:secret@host/db?sslrootcert=x",
+            "postgres://user:secret@host/db?sslcert=x",
             "postgres://user:secret@/db",
             "postgres:secret",
         ];
