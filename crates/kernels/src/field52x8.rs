@@ -9,6 +9,7 @@
 //! - `reduce`: makes an element of the ten columns of a product.
 
 use super::{MULTIPLE, TOP, fold, reduce};
+pub(in super::super) use crate::field25519x8::{lanes, load, splat};
 use core::arch::x86_64::*;
 
 /// Eight elements of the field.
@@ -21,30 +22,6 @@ pub(in super::super) type Raw = [__m512i; 5];
 
 pub(super) const M52: u64 = (1 << 52) - 1;
 pub(super) const M48: u64 = (1 << 48) - 1;
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(in super::super) fn splat(x: u64) -> __m512i {
-    _mm512_set1_epi64(x as i64)
-}
-
-/// Reads eight lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(in super::super) fn load(lanes: &[u64; 8]) -> __m512i {
-    // SAFETY: the reference is to 64 readable bytes, and the instruction asks for no alignment.
-    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
-}
-
-/// The lanes of a vector.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(in super::super) fn lanes(v: __m512i) -> [u64; 8] {
-    let mut out = [0; 8];
-    // SAFETY: the reference is to 64 writable bytes, and the instruction asks for no alignment.
-    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), v) }
-    out
-}
 
 /// Says in debug builds that the limbs are carried.
 #[inline]

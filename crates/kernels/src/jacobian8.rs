@@ -15,6 +15,7 @@
 use super::field::{self, Fe8, carry, minus, plus, shift};
 use super::{GENERATOR, ONE, PRIME, double, from_limbs, numbers, right_side};
 use crate::lanes8::Lanes8;
+use crate::limbs52::{join, split};
 use core::arch::x86_64::*;
 
 /// Eight points in Jacobian coordinates.
@@ -250,7 +251,7 @@ fn decode(encodings: &[[u8; 33]; 8]) -> (Points, u8) {
         let x: [u8; 32] = core::array::from_fn(|i| bytes[i + 1]);
         good |= u8::from(matches!(bytes[0], 2 | 3) && x < PRIME) << lane;
         odd |= (bytes[0] & 1) << lane;
-        limbs_of[lane] = limbs(&x);
+        limbs_of[lane] = split(&x);
     }
     let x = from_limbs(&limbs_of);
     let square = right_side(&x);
@@ -284,31 +285,10 @@ fn encode(groups: &[Points]) -> Vec<[[u8; 33]; 8]> {
         }
         for (lane, bytes) in out[i].iter_mut().enumerate() {
             bytes[0] = 2 + (odd[lane] & 1) as u8;
-            bytes[1..].copy_from_slice(&number(&words.map(|word| word[lane])));
+            bytes[1..].copy_from_slice(&join(&words.map(|word| word[lane])));
         }
     }
     out
-}
-
-/// Splits a big-endian number into limbs of 52 bits.
-fn limbs(bytes: &[u8; 32]) -> [u64; 5] {
-    let word = |i: usize| u64::from_be_bytes(core::array::from_fn(|j| bytes[24 - 8 * i + j]));
-    let [a, b, c, d] = [word(0), word(1), word(2), word(3)];
-    let mask = (1 << 52) - 1;
-    [
-        a & mask,
-        (a >> 52 | b << 12) & mask,
-        (b >> 40 | c << 24) & mask,
-        (c >> 28 | d << 36) & mask,
-        d >> 16,
-    ]
-}
-
-/// Joins limbs of a number below 2^256.
-fn number(limbs: &[u64; 5]) -> [u8; 32] {
-    let [a, b, c, d, e] = *limbs;
-    let words = [d >> 36 | e << 16, c >> 24 | d << 28, b >> 12 | c << 40, a | b << 52];
-    core::array::from_fn(|i| words[i / 8].to_be_bytes()[i % 8])
 }
 
 #[cfg(test)]

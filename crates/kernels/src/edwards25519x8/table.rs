@@ -195,13 +195,7 @@ impl FixedMultiples {
     /// # Correctness
     /// The limbs are those of canonical values, so they are tight.
     pub(super) fn new(point: &Point) -> FixedMultiples {
-        let cached = point.cached();
-        let mut multiples = vec![*point];
-        for i in 1..128 {
-            multiples.push(multiples[i - 1].add_cached(&cached));
-        }
-        let mut entries = vec![edwards25519::Affine::IDENTITY];
-        entries.extend(edwards25519::Affine::from_points(&multiples));
+        let entries = edwards25519::Affine::multiples(point, 128);
         let row = |entry: &edwards25519::Affine| {
             let (p, m) = (entry.y_plus_x.canonical(), entry.y_minus_x.canonical());
             let t = entry.xy2d.canonical();
