@@ -29,7 +29,8 @@
 //! 189 as it is, where the multiplier's two ports would allow 166; 195 with (X + Y)^2 in place of 2 X Y,
 //! whose carry costs what the multiplications save; 176 with both sums' instructions scheduled by a
 //! program, which is 2 % of a verification and a second source; 230 with one sum alone. The instructions
-//! of a product without their dependencies run at 166: what is lost is waiting.
+//! of a product without their dependencies run at 166: what is lost is waiting. Products kept apart by empty
+//! assembly, which ends the compiler's spills between them, are as fast.
 //!
 //! Exponentiations take several elements, because one squaring after another waits for its own
 //! result most of the time. Eight lanes are one *group*.

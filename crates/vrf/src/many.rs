@@ -36,7 +36,8 @@ pub struct Row<'a> {
     pub proof: &'a [u8],
 }
 
-/// Rows that one task verifies: enough for one inversion to serve many, few enough for the cache.
+/// Rows that one task verifies: enough for one inversion to serve many, few enough for the cache. Of draft 3
+/// a proof takes 24.5 kilocycles in chunks of 32 and 23.7 of 64; of 128 it took 1.5 more than of 64.
 const CHUNK: usize = 64;
 
 /// Fewer rows than this, of a group of eight, are faster one by one.
