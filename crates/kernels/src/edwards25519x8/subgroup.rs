@@ -31,10 +31,9 @@ use crate::field25519x8::{Fe8, fourth_powers, sqrt_ratio_all};
 /// The lanes whose points are of the prime-order subgroup, for each group.
 ///
 /// # Correctness
-/// Where a factor of z is zero, z is no fourth power but zero, and the lane is left out; that is so for
-/// the neutral element alone of the subgroup, which is looked for: u - 1 and u' cannot be zero there,
-/// for u = 1 is of order 4, and u' = 0 and u' = A + 2 come back to points of order 2 and 4; l is zero
-/// in T and 2 T alone.
+/// Where a factor of z is zero, z is no fourth power but zero, and the lane is left out. x is zero in the
+/// neutral element and the point of order 2, the others where R is (0, 0), T or 2 T, which come back to
+/// points whose order divides 4: of the subgroup that is the neutral element alone, which is looked for.
 #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
 pub(super) fn torsion_free(points: &[Points]) -> Vec<u8> {
     let (mut u, mut v) = (Vec::with_capacity(points.len()), Vec::with_capacity(points.len()));
