@@ -142,10 +142,7 @@ fn refused(error: clap::Error, json: bool) -> Option<Failure> {
         let said = text.lines().skip_while(|line| !line.starts_with("error: "));
         let said: Vec<&str> = said.take_while(|line| !line.is_empty()).map(str::trim).collect();
         let said = said.join(" ");
-        let message = match said.strip_prefix("error: ") {
-            Some(message) => message,
-            None => "a verb is missing",
-        };
+        let message = said.strip_prefix("error: ").unwrap_or("a verb is missing");
         let failure = Failure::usage("usage.arguments", message);
         return Some(failure.hint("tetralith help lists the commands and their options"));
     }
