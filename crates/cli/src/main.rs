@@ -23,7 +23,7 @@ mod xmss;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use context::Context;
+use context::{Context, printable};
 use failure::{Exit, Failure, Outcome};
 use std::process::ExitCode;
 
@@ -92,11 +92,11 @@ fn main() -> ExitCode {
     };
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     if json {
-        println!("{}", failure.to_json());
+        println!("{}", printable(&failure.to_json().to_string()));
     } else {
-        eprintln!("error: {}", failure.message);
+        eprintln!("error: {}", printable(&failure.message));
         if let Some(hint) = &failure.hint {
-            eprintln!("hint: {hint}");
+            eprintln!("hint: {}", printable(hint));
         }
     }
     ExitCode::from(failure.exit as u8)

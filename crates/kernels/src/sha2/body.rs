@@ -132,6 +132,8 @@ macro_rules! sha2_rounds {
                     if R0 < 8 { rounds::<R0, 8>(&mut t, w) } else { rounds::<R0, 16>(&mut t, w) }
                     stores(&mut then, &t);
                     run(feed, &then, w, R0.next_multiple_of(8), KNOWN, out);
+                    // Of a key's hash it is half way to the key.
+                    $crate::wipe::wipe(&mut then);
                 }
             }
         }
