@@ -7,10 +7,32 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::io::Output;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+/// A text in which nothing moves a terminal's cursor, colours it or turns the order of what is read: what
+/// servers, peers and files say is printed too. Lines and tabs stay; all else is written as JSON would.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| {
+        let order = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2066}'..='\u{2069}');
+        (c.is_control() && !matches!(c, '\n' | '\t')) || order
+    };
+    if !text.contains(acts) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match acts(c) {
+            true => out += &format!("\\u{:04x}", u32::from(c)),
+            false => out.push(c),
+        }
+    }
+    out.into()
+}
 
 /// The options that every command has.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +76,7 @@ impl Context {
 
     /// Prints one line of a result that has many, without buffering all of it.
     pub(crate) fn line(&self, line: &str) -> Outcome {
-        writeln!(std::io::stdout().lock(), "{line}").map_err(|error| {
+        writeln!(std::io::stdout().lock(), "{}", printable(line)).map_err(|error| {
             Failure::new(Exit::Environment, "io.stdout", format!("standard output: {error}"))
         })
     }
@@ -78,9 +100,9 @@ impl Context {
             if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
                 all.extend(fields);
             }
-            eprintln!("{object}");
+            eprintln!("{}", printable(&object.to_string()));
         } else {
-            eprintln!("{text}");
+            eprintln!("{}", printable(&text.to_string()));
         }
     }
 
@@ -176,4 +198,27 @@ impl Progress {
 /// Locks, also when another thread panicked while it held the lock: the values stay meaningful.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn nothing_acts_on_a_terminal() {
+        let plain = "Zürich\t1 — ✓\nnext";
+        assert_eq!(printable(plain), plain);
+        for (text, expected) in [
+            ("red \u{1b}[31m", "red \\u001b[31m"),
+            ("\r\u{8}\u{7f}\0", "\\u000d\\u0008\\u007f\\u0000"),
+            ("\u{9b}2J", "\\u009b2J"),
+            ("\u{202e}evil\u{2066}", "\\u202eevil\\u2066"),
+        ] {
+            assert_eq!(printable(text), expected);
+            // In an object it means the same.
+            let object = serde_json::json!({ "x": text }).to_string();
+            let read: serde_json::Value = serde_json::from_str(&printable(&object)).unwrap();
+            assert_eq!(read["x"], text);
+        }
+    }
 }

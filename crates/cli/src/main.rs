@@ -23,7 +23,7 @@ mod xmss;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use context::Context;
+use context::{Context, printable};
 use failure::{Exit, Failure, Outcome};
 use std::io::Write;
 use std::process::ExitCode;
@@ -94,11 +94,11 @@ fn main() -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     // Where nobody can be told, the exit code still says it.
     if json {
-        let _ = writeln!(std::io::stdout(), "{}", failure.to_json());
+        let _ = writeln!(std::io::stdout(), "{}", printable(&failure.to_json().to_string()));
     } else {
-        let _ = writeln!(std::io::stderr(), "error: {}", failure.message);
+        let _ = writeln!(std::io::stderr(), "error: {}", printable(&failure.message));
         if let Some(hint) = &failure.hint {
-            let _ = writeln!(std::io::stderr(), "hint: {hint}");
+            let _ = writeln!(std::io::stderr(), "hint: {}", printable(hint));
         }
     }
     ExitCode::from(failure.exit as u8)

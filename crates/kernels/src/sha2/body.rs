@@ -160,6 +160,8 @@ macro_rules! sha2_rounds {
                         extend::<0, 16, 24>(w);
                     }
                     run(feed, &then, w, R0.next_multiple_of(8), KNOWN.max(R0.next_multiple_of(8) + 8), out);
+                    // Of a key's hash it is half way to the key.
+                    $crate::wipe::wipe(&mut then);
                 }
             }
         }
