@@ -43,7 +43,6 @@ const CHUNK: usize = 64;
 const LEAST: usize = 4;
 
 /// The same on P-256 and secp256k1, where one alone has no vectors' help.
-#[cfg(target_arch = "x86_64")]
 const LEAST_SEC1: usize = 2;
 
 /// Verifies rows of one suite; the verdicts are in the rows' order.
@@ -147,8 +146,7 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
 #[must_use]
 pub fn kernel(suite: Suite, n: usize) -> &'static str {
     let edwards = matches!(suite.group(), Group::Edwards25519(_));
-    #[cfg(target_arch = "x86_64")]
-    if tetralith_kernels::lanes8::Lanes8::detect().is_some() && (edwards || n >= LEAST_SEC1) {
+    if eight_lanes() && (edwards || n >= LEAST_SEC1) {
         return "avx512";
     }
     let four = edwards && n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
@@ -158,13 +156,16 @@ pub fn kernel(suite: Suite, n: usize) -> &'static str {
 /// Names the kernel that makes proofs of a suite here, likewise.
 #[must_use]
 pub fn prove_kernel(suite: Suite) -> &'static str {
+    let edwards = matches!(suite.group(), Group::Edwards25519(_));
+    if eight_lanes() && edwards { "avx512" } else { "portable" }
+}
+
+/// Says whether this CPU works on eight lanes at a time.
+fn eight_lanes() -> bool {
     #[cfg(target_arch = "x86_64")]
-    if matches!(suite.group(), Group::Edwards25519(_))
-        && tetralith_kernels::lanes8::Lanes8::detect().is_some()
-    {
-        return "avx512";
-    }
-    "portable"
+    return tetralith_kernels::lanes8::Lanes8::detect().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.
