@@ -1,12 +1,15 @@
 //! Generates the assembly of the modular kernels.
 //!
-//! AVX-512 IFMA: one text per size class and operation. The order of the steps decides the speed (by a third), and no compiler keeps it: so the order is
-//! data (`build/orders.rs`), the steps are written once for all sizes (`build/squaring.rs`), and
-//! registers are given and bounds checked by a hundred lines each (`build/machine.rs`). MULX and ADX: one
-//! text per operation, loops over blocks (`build/mulx.rs`).
+//! AVX-512 IFMA: one text per size class and operation. The order of the steps decides the speed (by a
+//! third), and no compiler keeps it: so the order is data (`build/orders.rs`), the steps are written once
+//! for all sizes (`build/squaring.rs`), and registers are given and bounds checked by a hundred lines each
+//! (`build/machine.rs`). FMA and AVX2, MULX and ADX: one text per operation, loops over blocks
+//! (`build/fma.rs`, `build/mulx.rs`).
 
 #![allow(unreachable_pub)] // the modules below are shared with nobody
 
+#[path = "build/fma.rs"]
+mod fma;
 #[path = "build/machine.rs"]
 mod machine;
 #[path = "build/mulx.rs"]
@@ -32,6 +35,8 @@ fn main() {
         write(format!("mulx_squarings{name}.s"), mulx::squarings(tail));
         write(format!("mulx_product{name}.s"), mulx::product(tail));
     }
+    write("fma_squarings.s".into(), fma::squarings());
+    write("fma_product.s".into(), fma::product());
     for (blocks, words, order) in orders::SQUARINGS {
         let size = Size::new(blocks, words, Job::Square);
         write(format!("ifma_squarings_{blocks}.s"), squaring::squarings(size, order));

@@ -18,7 +18,7 @@ extern "C" {
 #define TETRALITH_OK 0
 /* A pointer is NULL that must not be. */
 #define TETRALITH_NULL 1
-/* The modulus is even, zero, one, a prime, a perfect power, or not of 64 to 8192 bits. */
+/* The modulus is even, or not of 64 to 8192 bits. */
 #define TETRALITH_MODULUS 2
 /* The output buffer is not as long as tetralith_vdf_width says, or x has more than 2^20 bytes. */
 #define TETRALITH_LENGTH 3

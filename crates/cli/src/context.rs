@@ -4,7 +4,8 @@
 //! Progress is a bar on a terminal and one JSON line an event elsewhere.
 
 use crate::failure::{Exit, Failure, Outcome};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::io::Output;
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -57,6 +58,22 @@ impl Context {
         self.line(&line)
     }
 
+    /// Prints the result of a command that wrote to `output`; what was written to standard output is all
+    /// that goes there, and the result is then told as an event.
+    pub(crate) fn wrote(
+        &self,
+        output: &Output,
+        name: &str,
+        text: impl Display,
+        fields: Value,
+    ) -> Outcome {
+        if output.is_stdout() {
+            self.event(name, text, fields);
+            return Ok(());
+        }
+        self.answer(text, fields)
+    }
+
     /// Prints one line of a result that has many, without buffering all of it.
     pub(crate) fn line(&self, line: &str) -> Outcome {
         writeln!(std::io::stdout().lock(), "{}", printable(line)).map_err(|error| {
@@ -66,10 +83,19 @@ impl Context {
 
     /// Tells of an event on standard error: a line of text, or with `--json` an object.
     pub(crate) fn event(&self, name: &str, text: impl Display, fields: Value) {
+        self.tell(self.json, name, text, fields);
+    }
+
+    /// Tells of an event of a long job, between lines of progress: off a terminal always as an object.
+    pub(crate) fn log(&self, name: &str, text: impl Display, fields: Value) {
+        self.tell(self.json || !std::io::stderr().is_terminal(), name, text, fields);
+    }
+
+    fn tell(&self, as_object: bool, name: &str, text: impl Display, fields: Value) {
         if self.quiet {
             return;
         }
-        if self.json {
+        if as_object {
             let mut object = json!({ "event": name, "message": text.to_string() });
             if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
                 all.extend(fields);
@@ -87,9 +113,12 @@ impl Context {
         } else if !std::io::stderr().is_terminal() {
             Show::Lines
         } else {
-            let template = "{msg} {wide_bar} {percent}%  {per_sec}  {eta} left";
+            let template = "{msg} {wide_bar} {percent}%  {rate}  {eta} left";
             let style = ProgressStyle::with_template(template)
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let _ = write!(out, "{}/s", HumanCount(state.per_sec() as u64));
+                });
             Show::Bar(ProgressBar::new(total).with_style(style).with_message(job))
         };
         let now = Instant::now();

@@ -8,7 +8,7 @@
 //! | unset, or `auto` | all that the CPU has |
 //! | `portable` | no kernel but the portable ones |
 //! | `shani` | SHA-NI |
-//! | `avx2` | AVX2 with BMI2 and ADX |
+//! | `avx2` | AVX2 with FMA, BMI2 and ADX |
 //! | `avx512` | all of AVX-512 F, BW, DQ, VL, IFMA, and AVX2 |
 //! | `armsha` | the SHA-256 instructions of aarch64 |
 //! | `simd128` | SIMD128 of WebAssembly, where the program was compiled for it: WebAssembly cannot ask |
@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 pub enum Family {
     /// x86 SHA extensions with SSE4.1.
     ShaNi,
-    /// AVX2 with BMI2 and ADX.
+    /// AVX2 with FMA, BMI2 and ADX.
     Avx2,
     /// AVX-512 F, BW, DQ, VL and IFMA.
     Avx512,
@@ -61,7 +61,7 @@ pub fn has(family: Family) -> bool {
         #[cfg(target_arch = "x86_64")]
         Family::ShaNi => x86!("sha") && x86!("sse4.1") && x86!("ssse3"),
         #[cfg(target_arch = "x86_64")]
-        Family::Avx2 => x86!("avx2") && x86!("bmi2") && x86!("adx"),
+        Family::Avx2 => x86!("avx2") && x86!("fma") && x86!("bmi2") && x86!("adx"),
         #[cfg(target_arch = "x86_64")]
         Family::Avx512 => {
             x86!("avx512f")
@@ -101,6 +101,8 @@ pub fn squaring_features() -> Vec<Feature> {
         use std::arch::is_x86_feature_detected as x86;
         let feature = |name, has, family| Feature { name, has, family };
         vec![
+            feature("AVX2", x86!("avx2"), Family::Avx2),
+            feature("FMA", x86!("fma"), Family::Avx2),
             feature("BMI2 (MULX)", x86!("bmi2"), Family::Avx2),
             feature("ADX", x86!("adx"), Family::Avx2),
             feature("AVX-512F", x86!("avx512f"), Family::Avx512),

@@ -10,7 +10,11 @@
 //! not end in `_vartime`, on nothing else. A [`Squarer`] works on public values.
 
 mod elements;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod exact;
 mod fast;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod fma;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod ifma;
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -56,10 +56,10 @@ fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
         Some(("sqlite", path)) if !path.is_empty() => Ok(Place::Sqlite(path.into())),
         Some(("file", path)) if !path.is_empty() => Ok(Place::File(path.into())),
         Some(("postgres" | "postgresql", _)) => Ok(Place::Postgres(url)),
-        Some(("etcd", _)) => Ok(Place::Etcd(url)),
+        Some(("etcd" | "etcds", _)) => Ok(Place::Etcd(url)),
         // What it is instead is not told: it could hold a password.
         _ => Err(Failure::usage("store.url", "the store is none of a kind that is known")
-            .hint("use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE or etcd://HOST")),
+            .hint("use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE, etcd://HOST or etcds://HOST")),
     }
 }
 
@@ -279,7 +279,9 @@ mod tests {
         assert!(place(Some("sqlite:/x/y")).unwrap() == Place::Sqlite("/x/y".into()));
         assert!(place(Some("file:y")).unwrap() == Place::File("y".into()));
         assert!(place(Some("postgres://h/d")).unwrap() == Place::Postgres("postgres://h/d".into()));
-        assert!(place(Some("etcd://h")).unwrap() == Place::Etcd("etcd://h".into()));
+        for url in ["etcd://h", "etcds://h?cacert=f"] {
+            assert!(place(Some(url)).unwrap() == Place::Etcd(url.into()));
+        }
         for wrong in ["file:", "nothing", "postgress://user:secret@host/db"] {
             let refused = place(Some(wrong)).err().unwrap();
             assert_eq!(refused.code, "store.url");

@@ -12,6 +12,8 @@ use zeroize::Zeroize;
 pub enum Kernel {
     /// 52-bit digits with AVX-512 IFMA, for moduli of 450 to 4150 bits.
     Ifma,
+    /// 52-bit digits in doubles with FMA and AVX2, for moduli of 513 to 26,620 bits.
+    Fma,
     /// 64-bit limbs with MULX and ADX, for moduli of 800 bits and more.
     Mulx,
     /// 64-bit limbs in plain Rust, for any modulus.
@@ -20,13 +22,14 @@ pub enum Kernel {
 
 impl Kernel {
     /// All kernels, the fastest first.
-    pub const ALL: [Kernel; 3] = [Kernel::Ifma, Kernel::Mulx, Kernel::Portable];
+    pub const ALL: [Kernel; 4] = [Kernel::Ifma, Kernel::Fma, Kernel::Mulx, Kernel::Portable];
 
     /// The kernel's name in reports and benchmarks.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Ifma => "ifma",
+            Kernel::Fma => "fma",
             Kernel::Mulx => "mulx",
             Kernel::Portable => "portable",
         }
@@ -39,9 +42,11 @@ impl Kernel {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kernel::Ifma => super::ifma::fits(bits),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kernel::Fma => super::fma::fits(bits),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kernel::Mulx => super::mulx::fits(bits),
             #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-            Kernel::Ifma | Kernel::Mulx => {
+            Kernel::Ifma | Kernel::Fma | Kernel::Mulx => {
                 let _ = bits;
                 false
             }
@@ -69,6 +74,8 @@ enum Engine {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     Ifma(super::ifma::Ifma),
     #[cfg(all(target_arch = "x86_64", not(miri)))]
+    Fma(super::fma::Fma),
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     Mulx(super::mulx::Mulx),
     /// Space for a product; elements are the ring's, in Montgomery form.
     Portable(Vec<u64>),
@@ -93,9 +100,11 @@ impl FastRing {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kernel::Ifma => Engine::Ifma(super::ifma::Ifma::new(ring, bit_len(ring.modulus()))?),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kernel::Fma => Engine::Fma(super::fma::Fma::new(ring)?),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kernel::Mulx => Engine::Mulx(super::mulx::Mulx::new(ring)?),
             #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-            Kernel::Ifma | Kernel::Mulx => return None,
+            Kernel::Ifma | Kernel::Fma | Kernel::Mulx => return None,
             Kernel::Portable => Engine::Portable(vec![0; 2 * ring.len()]),
         };
         Some(Self { ring: ring.clone(), engine })
@@ -107,6 +116,8 @@ impl FastRing {
         match self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(_) => Kernel::Ifma,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Fma(_) => Kernel::Fma,
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(_) => Kernel::Mulx,
             Engine::Portable(_) => Kernel::Portable,
@@ -127,6 +138,8 @@ impl FastRing {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.len(),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Fma(fma) => fma.len(),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.len(),
             Engine::Portable(_) => self.ring.len(),
         }
@@ -135,11 +148,13 @@ impl FastRing {
     /// Says whether this ring's elements are also those of a ring whose modulus divides this one's.
     ///
     /// With IFMA, the element of a is any number of 8·v digits that is ≡ a·b^(2·l), and b and l depend
-    /// on v alone.
+    /// on v alone. With FMA, it is any of 4·v digits, of limited size, that is ≡ a·R, and so does R.
     pub(super) fn shares_elements_with(&self, divisor: &FastRing) -> bool {
         match (&self.engine, &divisor.engine) {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             (Engine::Ifma(ifma), Engine::Ifma(other)) => ifma.len() == other.len(),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            (Engine::Fma(fma), Engine::Fma(other)) => fma.len() == other.len(),
             _ => false,
         }
     }
@@ -158,6 +173,8 @@ impl FastRing {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.enter(a),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Fma(fma) => fma.enter(a),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.enter(a),
             Engine::Portable(_) => self.ring.enter(a),
         }
@@ -170,6 +187,8 @@ impl FastRing {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.leave(a, self.ring.len()),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Fma(fma) => fma.leave(a, self.ring.len()),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.leave(a, self.ring.len()),
             Engine::Portable(_) => self.ring.leave(a),
         }
@@ -180,6 +199,8 @@ impl FastRing {
         match &mut self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.multiply(a, b),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Fma(fma) => fma.multiply(a, b),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.multiply(a, b),
             Engine::Portable(wide) => self.ring.mul_assign(a, b, wide),
@@ -225,6 +246,8 @@ impl FastRing {
         match &mut self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.square(a, count),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Fma(fma) => fma.square(a, count),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.square(a, count),
             Engine::Portable(wide) => {
@@ -301,6 +324,8 @@ impl FastRing {
         match &mut self.engine {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Ifma(ifma) => ifma.zeroize(),
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Engine::Fma(fma) => fma.zeroize(),
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Engine::Mulx(mulx) => mulx.zeroize(),
             Engine::Portable(wide) => wide.zeroize(),

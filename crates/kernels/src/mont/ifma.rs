@@ -33,7 +33,7 @@
 //! the new A are or-ed, and the squaring counts only if no bit above 52 is found. All digits that a
 //! multiplication reads are among them (A's were checked by the squaring that made them, or made here)
 //! so a missed carry never goes unnoticed. A squaring that does not count is repeated from its A, which
-//! is still there, in plain Rust ([`exact`]).
+//! is still there, in plain Rust ([`Exact`]).
 //!
 //! *No sum overflows.* A column is at most 16·(v + l + h + m) = 32·v ≤ 320 halves of products, each
 //! below 2^52, and a carry. The generator also follows the greatest value of every lane and refuses
@@ -60,11 +60,10 @@
 //! # Security
 //! Not constant time: rare squarings take longer. For public values.
 
-mod exact;
 mod memory;
 
-use super::{Elements, Ring, portable};
-use exact::{Exact, inverse_power_of_two, power_of_two};
+use super::exact::{Exact, inverse_power_of_two, power_of_two};
+use super::{Elements, Ring};
 use memory::{AHEAD, Memory, Pair, Pairs, Record, from_digits, to_digits};
 
 const BLOCK_BITS: usize = 416;
@@ -115,7 +114,7 @@ impl Ifma {
 
     fn of_blocks(ring: &Ring, v: usize) -> Self {
         let (l, m) = (low_blocks(v), quotient_blocks(v));
-        let exact = Exact::new(ring, v);
+        let exact = Exact::new(ring, BLOCK_BITS * v, shift(v));
         let mut memory = Memory::new(v);
         memory.set_constant(0, v, &inverse_power_of_two(ring, BLOCK_BITS * l));
         memory.set_constant(1, v, &power_of_two(ring, BLOCK_BITS * (v + m)));

@@ -8,22 +8,30 @@
 //! Where the connection breaks before the answer, the commit may have taken place; that is an error
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
 
+mod ask;
+
+use self::ask::{BOUNDS, Fault, PATIENCE, Parameter, within};
 use super::seen::Note;
+use super::tls::{Tls, provider};
+use super::url::take;
 use super::{Record, Seen, StateError, StateStore};
 use ::postgres::config::SslMode;
 use ::postgres::error::SqlState;
-use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Config, Error, NoTls, Row};
 use core::fmt;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
 use std::error::Error as _;
 use std::path::Path;
-use std::sync::mpsc;
 use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// The state of a key in a PostgreSQL database.
 pub struct PostgresStore {
     config: Config,
+    tls: Option<MakeRustlsConnect>,
     client: Option<Client>,
     patience: Duration,
     key_id: [u8; 32],
@@ -44,18 +52,21 @@ impl PostgresStore {
     /// Connects to the database of a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, for the state
     /// of the key of that [`key_id`](super::key_id).
     ///
-    /// A Unix socket's folder is given as `?host=/FOLDER`. `note`: the file where is noted how far the
-    /// state was; it should lie beside the key.
+    /// A Unix socket's folder is given as `?host=/FOLDER`. TLS is `?sslmode=verify-full` with
+    /// `&sslrootcert=FILE`, and `&sslcert=FILE&sslkey=FILE` for a server that wants to know its clients.
+    /// `note`: the file where is noted how far the state was; it should lie beside the key.
     ///
     /// # Errors
     /// [`StateError::Url`], or [`StateError::Io`] where the database cannot be reached.
     ///
     /// # Security
-    /// The connection is not encrypted: a server on another machine is for a network that is trusted,
-    /// or is reached through a tunnel. Neither the URL nor the password is in any error.
+    /// Without TLS a server on another machine is for a network that is trusted, or is reached through a
+    /// tunnel. Neither the URL nor the password is in any error.
     pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
+        let (config, tls) = config(url)?;
         let mut store = Self {
-            config: config(url)?,
+            config,
+            tls,
             client: None,
             patience: PATIENCE,
             key_id,
@@ -78,9 +89,12 @@ impl PostgresStore {
     fn connect(&mut self) -> Result<(), StateError> {
         if self.client.as_ref().is_none_or(Client::is_closed) {
             self.client = None;
-            let config = self.config.clone();
+            let (config, tls) = (self.config.clone(), self.tls.clone());
             let connect = move || {
-                let mut client = config.connect(NoTls)?;
+                let mut client = match tls {
+                    None => config.connect(NoTls)?,
+                    Some(tls) => config.connect(tls)?,
+                };
                 client.batch_execute(BOUNDS)?;
                 Ok::<_, Error>(client)
             };
@@ -233,95 +247,59 @@ impl StateStore for PostgresStore {
     }
 }
 
-/// A statement's parameter.
-enum Parameter {
-    Bytes(Vec<u8>),
-    Number(i64),
-    Text(String),
-}
-
-impl Parameter {
-    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
-        match self {
-            Parameter::Bytes(bytes) => (bytes, Type::BYTEA),
-            Parameter::Number(number) => (number, Type::INT8),
-            Parameter::Text(text) => (text, Type::TEXT),
-        }
-    }
-}
-
-/// Why a statement has no answer.
-enum Fault {
-    Server(Error),
-    State(StateError),
-}
-
-impl Fault {
-    fn code(&self) -> Option<&SqlState> {
-        match self {
-            Fault::Server(error) => error.code(),
-            Fault::State(_) => None,
-        }
-    }
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Fault::Server(error)
-    }
-}
-
-impl From<StateError> for Fault {
-    fn from(error: StateError) -> Self {
-        Fault::State(error)
-    }
-}
-
-impl From<Fault> for StateError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Server(error) => error.into(),
-            Fault::State(error) => error,
-        }
-    }
-}
-
-/// Does what may never end on a thread of its own, and leaves it where it takes too long: a server that
-/// accepts a connection and then says nothing has no other bound. The thread ends with its connection.
-fn within<T: Send + 'static>(
-    patience: Duration,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
-    let (sender, receiver) = mpsc::channel();
-    let work = move || drop(sender.send(work()));
-    std::thread::Builder::new().name("postgres".into()).spawn(work).ok()?;
-    receiver.recv_timeout(patience).ok()
-}
-
-/// The settings of a URL. What the parser says of a wrong one is not told: it could quote the password.
-fn config(url: &str) -> Result<Config, StateError> {
-    let encrypted = StateError::Url(
-        "PostgreSQL over TLS is not supported: leave sslmode out, and use a Unix socket or a tunnel",
-    );
-    if url.contains("sslmode=verify") {
-        return Err(encrypted);
-    }
+/// The settings of a URL, and TLS where it asks for it. What the parser says of a wrong one is not told:
+/// it could quote the password.
+fn config(url: &str) -> Result<(Config, Option<MakeRustlsConnect>), StateError> {
+    let (url, [mode, roots, certificate, key]) =
+        take(url, ["sslmode", "sslrootcert", "sslcert", "sslkey"])?;
     let mut config: Config = url.parse().map_err(|_| {
         StateError::Url("a PostgreSQL URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE")
     })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(encrypted);
-    }
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err(StateError::Url("the PostgreSQL URL names no host"));
     }
-    config.ssl_mode(SslMode::Disable).application_name("tetralith");
+    let tls = match (mode.as_deref(), roots) {
+        (None | Some("disable"), None) if certificate.is_none() && key.is_none() => None,
+        (Some("verify-full"), Some(roots)) => Some(match (&certificate, &key) {
+            (None, None) => Tls::read(&roots, None)?,
+            (Some(certificate), Some(key)) => Tls::read(&roots, Some((certificate, key)))?,
+            _ => return Err(StateError::Url("sslcert and sslkey are given both, or neither")),
+        }),
+        _ => {
+            return Err(StateError::Url(
+                "PostgreSQL over TLS is sslmode=verify-full with sslrootcert=FILE, and no less",
+            ));
+        }
+    };
+    let mode = if tls.is_some() { SslMode::Require } else { SslMode::Disable };
+    config.ssl_mode(mode).application_name("tetralith");
     // A network that is cut must show itself.
     config.keepalives_idle(Duration::from_secs(10)).tcp_user_timeout(Duration::from_secs(20));
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(10));
     }
-    Ok(config)
+    Ok((config, tls.map(client_tls).transpose()?))
+}
+
+fn client_tls(tls: Tls) -> Result<MakeRustlsConnect, StateError> {
+    let wrong = |why: rustls::Error| StateError::Io(format!("TLS: {why}"));
+    let mut roots = RootCertStore::empty();
+    for root in tls.roots {
+        roots.add(root).map_err(wrong)?;
+    }
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(wrong)?
+        .with_root_certificates(roots);
+    let config = match tls.client {
+        None => builder.with_no_client_auth(),
+        Some((chain, key)) => {
+            let key = PrivateKeyDer::from_pem_slice(&key)
+                .map_err(|why| StateError::Io(format!("TLS: {why}")))?;
+            builder.with_client_auth_cert(chain, key).map_err(wrong)?
+        }
+    };
+    Ok(MakeRustlsConnect::new(config))
 }
 
 impl From<Error> for StateError {
@@ -337,13 +315,6 @@ impl From<Error> for StateError {
 
 /// A server that answers a question for one row with none.
 const SILENT: fn() -> StateError = || StateError::Io("PostgreSQL: an empty answer".into());
-
-/// The longest that is waited for an answer, in which a log-in or a commit has its time.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What the server itself gives up after. The wait of a commit for a standby is not meant: the server
-/// stops this clock before it.
-const BOUNDS: &str = "SET statement_timeout = '20s'; SET lock_timeout = '10s'";
 
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS tetralith_xmss_state (
     key_id bytea PRIMARY KEY, epoch bigint NOT NULL, record bytea NOT NULL)";
@@ -396,7 +367,8 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let mut store = PostgresStore {
-            config: config(&format!("postgres://me:secret@127.0.0.1:{port}/db")).unwrap(),
+            config: config(&format!("postgres://me:secret@127.0.0.1:{port}/db")).unwrap().0,
+            tls: None,
             client: None,
             patience: Duration::from_millis(300),
             key_id: [0; 32],
@@ -416,6 +388,9 @@ mod tests {
             "postgres://user:secret@host:port/db",
             "postgres://user:secret@host/db?sslmode=require",
             "postgres://user:secret@host/db?sslmode=verify-full",
+            "postgres://user:secret@host/db?sslmode=verify-ca&sslrootcert=x",
+            "postgres://user:secret@host/db?sslrootcert=x",
+            "postgres://user:secret@host/db?sslcert=x",
             "postgres://user:secret@/db",
             "postgres:secret",
         ];

@@ -1,25 +1,29 @@
-//! What the kernels do, in plain Rust: for guesses that were wrong, and for the way in and out.
+//! What the kernels with digits of 52 bits do, in plain Rust: for the way in and out, and for guesses
+//! that were wrong.
+//!
+//! A kernel's element is a number a·2^s mod N, where its sizes decide s.
 
-use super::{BLOCK_BITS, Ring, portable};
+use super::{Ring, portable};
 use zeroize::Zeroize;
 
-/// The ring with 64-bit limbs, as long as v blocks: N has zeros on top.
+/// The ring with 64-bit limbs, as many as the kernel's numbers take: N has zeros on top.
 #[derive(Clone)]
 pub(super) struct Exact {
     n: Vec<u64>,
     n0: u64,
-    /// R·b^s, R·b^−s and R²·b^−s mod N, with s = l + m, where R = 2^(64·limbs).
+    /// R·2^s, R·2^−s and R²·2^−s mod N, where R = 2^(64·limbs).
     entering: Vec<u64>,
     leaving: Vec<u64>,
     product: Vec<u64>,
 }
 
 impl Exact {
-    pub(super) fn new(ring: &Ring, v: usize) -> Self {
-        let limbs = (BLOCK_BITS * v).div_ceil(64);
+    /// Numbers take so many bits; s is `shift`, which is not more.
+    pub(super) fn new(ring: &Ring, bits: usize, shift: usize) -> Self {
+        let limbs = bits.div_ceil(64);
         let mut n = ring.modulus().to_vec();
         n.resize(limbs, 0);
-        let (r, shift) = (64 * limbs, super::shift(v));
+        let r = 64 * limbs;
         let power = |e| {
             let mut power = power_of_two(ring, e);
             power.resize(limbs, 0);
@@ -47,22 +51,22 @@ impl Exact {
         &self.n
     }
 
-    /// a·b^s mod N, canonical.
+    /// a·2^s mod N, canonical.
     pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
         let mut a = a.to_vec();
         a.resize(self.n.len(), 0);
         self.mul(&a, &self.entering)
     }
 
-    /// a·b^−s mod N, canonical.
+    /// a·2^−s mod N, canonical.
     pub(super) fn leave(&self, a: &[u64]) -> Vec<u64> {
         self.mul(a, &self.leaving)
     }
 
-    /// a·c·b^−s mod N, canonical, of any a, c < b^v.
+    /// a·c·2^−s mod N, canonical, of any a and c that fit
     ///
     /// # Correctness
-    /// a·c may be above N·R, so its reduction is not canonical. It is below b^v + N and, with N
+    /// a·c may be above N·R, so its reduction is not canonical. It is below 2^bits + N and, with N
     /// subtracted where it does not fit its limbs, below R; the second product makes it canonical.
     pub(super) fn product(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
         self.mul(&self.mul(a, c), &self.product)
