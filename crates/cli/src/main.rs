@@ -94,7 +94,8 @@ fn main() -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     // Where nobody can be told, the exit code still says it.
     if json {
-        let _ = writeln!(std::io::stdout(), "{}", printable(&failure.to_json().to_string()));
+        let object = failure.to_json().to_string();
+        let _ = writeln!(std::io::stdout(), "{}", printable(&object));
     } else {
         let _ = writeln!(std::io::stderr(), "error: {}", printable(&failure.message));
         if let Some(hint) = &failure.hint {

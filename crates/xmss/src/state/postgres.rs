@@ -8,13 +8,15 @@
 //! Where the connection breaks before the answer, the commit may have taken place; that is an error
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
 
+mod ask;
+
+use self::ask::{BOUNDS, Fault, PATIENCE, Parameter, within};
 use super::seen::Note;
 use super::tls::{Tls, provider};
 use super::url::take;
 use super::{Record, Seen, StateError, StateStore};
 use ::postgres::config::SslMode;
 use ::postgres::error::SqlState;
-use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Config, Error, NoTls, Row};
 use core::fmt;
 use rustls::pki_types::PrivateKeyDer;
@@ -23,7 +25,6 @@ use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
 use std::error::Error as _;
 use std::path::Path;
-use std::sync::mpsc;
 use std::time::Duration;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -246,71 +247,6 @@ impl StateStore for PostgresStore {
     }
 }
 
-/// A statement's parameter.
-enum Parameter {
-    Bytes(Vec<u8>),
-    Number(i64),
-    Text(String),
-}
-
-impl Parameter {
-    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
-        match self {
-            Parameter::Bytes(bytes) => (bytes, Type::BYTEA),
-            Parameter::Number(number) => (number, Type::INT8),
-            Parameter::Text(text) => (text, Type::TEXT),
-        }
-    }
-}
-
-/// Why a statement has no answer.
-enum Fault {
-    Server(Error),
-    State(StateError),
-}
-
-impl Fault {
-    fn code(&self) -> Option<&SqlState> {
-        match self {
-            Fault::Server(error) => error.code(),
-            Fault::State(_) => None,
-        }
-    }
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Fault::Server(error)
-    }
-}
-
-impl From<StateError> for Fault {
-    fn from(error: StateError) -> Self {
-        Fault::State(error)
-    }
-}
-
-impl From<Fault> for StateError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Server(error) => error.into(),
-            Fault::State(error) => error,
-        }
-    }
-}
-
-/// Does what may never end on a thread of its own, and leaves it where it takes too long: a server that
-/// accepts a connection and then says nothing has no other bound. The thread ends with its connection.
-fn within<T: Send + 'static>(
-    patience: Duration,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
-    let (sender, receiver) = mpsc::channel();
-    let work = move || drop(sender.send(work()));
-    std::thread::Builder::new().name("postgres".into()).spawn(work).ok()?;
-    receiver.recv_timeout(patience).ok()
-}
-
 /// The settings of a URL, and TLS where it asks for it. What the parser says of a wrong one is not told:
 /// it could quote the password.
 fn config(url: &str) -> Result<(Config, Option<MakeRustlsConnect>), StateError> {
@@ -380,13 +316,6 @@ impl From<Error> for StateError {
 /// A server that answers a question for one row with none.
 const SILENT: fn() -> StateError = || StateError::Io("PostgreSQL: an empty answer".into());
 
-/// The longest that is waited for an answer, in which a log-in or a commit has its time.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What the server itself gives up after. The wait of a commit for a standby is not meant: the server
-/// stops this clock before it.
-const BOUNDS: &str = "SET statement_timeout = '20s'; SET lock_timeout = '10s'";
-
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS tetralith_xmss_state (
     key_id bytea PRIMARY KEY, epoch bigint NOT NULL, record bytea NOT NULL)";
 
@@ -438,7 +367,8 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let mut store = PostgresStore {
-            config: config(&format!("postgres://me:secret@127.0.0.1:{port}/db")).unwrap(),
+            config: config(&format!("postgres://me:secret@127.0.0.1:{port}/db")).unwrap().0,
+            tls: None,
             client: None,
             patience: Duration::from_millis(300),
             key_id: [0; 32],
