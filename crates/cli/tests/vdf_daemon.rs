@@ -55,6 +55,11 @@ fn challenges_over_http_and_lines() {
             event = line(&mut stream);
         }
         assert_eq!(event["y"], evaluated(&format!("a{i}"), 700_000).as_str());
+        let proof = event["proof_hex"].take();
+        assert_eq!(ask(&mut stream, &json!({ "proof": id }))["proof_hex"], proof);
+        let bytes = hex::decode(proof.as_str().expect("a proof")).expect("in hex");
+        assert!(bytes.starts_with(b"TVDP"), "{proof}");
+        event.as_object_mut().expect("an object").remove("proof_hex");
         assert_eq!(ask(&mut stream, &json!({ "status": id })), event);
         let refused = ask(&mut stream, &json!({ "cancel": id }));
         assert_eq!(refused["code"], "api.token");

@@ -40,7 +40,6 @@ struct Text(String);
 pub fn squarings(tail: bool) -> String {
     let mut text = Text::begin();
     text.line("2:");
-    text.zero_low_half();
     text.square();
     if tail {
         text.square_tail();
@@ -98,19 +97,21 @@ impl Text {
         self.line(format_args!("adcx {top}, [rbp + {ZERO}]\nadox {top}, [rbp + {ZERO}]"));
     }
 
-    /// (T's block at rcx, window) = T's block + window + (block at rsi)·(block at rdi).
-    fn multiply_add(&mut self) {
+    /// (T's block at rcx, window) = T's block, unless it is empty, + window + (block at rsi)·(block at rdi).
+    fn multiply_add(&mut self, empty: bool) {
         for r in 0..8 {
             self.line(format_args!("mov rdx, [rdi + {}]\nxor eax, eax", 8 * r));
-            self.line(format_args!("adox {}, [rcx + {}]", WINDOW[r], 8 * r));
+            if !empty {
+                self.line(format_args!("adox {}, [rcx + {}]", WINDOW[r], 8 * r));
+            }
             self.row(r, "rsi", 0, Some(format!("[rcx + {}]", 8 * r)));
         }
     }
 
     /// The same for the blocks from rsi to END, from rcx on; at least one.
-    fn multiply_add_all(&mut self) {
+    fn multiply_add_all(&mut self, empty: bool) {
         self.line(".p2align 6\n3:");
-        self.multiply_add();
+        self.multiply_add(empty);
         self.line("add rsi, 64\nadd rcx, 64");
         self.line(format_args!("cmp rsi, [rbp + {END}]\njne 3b"));
     }
@@ -130,6 +131,12 @@ impl Text {
         }
     }
 
+    fn clear_window(&mut self) {
+        for limb in WINDOW {
+            self.line(format_args!("xor {limb}, {limb}"));
+        }
+    }
+
     fn load_window(&mut self) {
         for (k, limb) in WINDOW.iter().enumerate() {
             self.line(format_args!("mov {limb}, [rcx + {}]", 8 * k));
@@ -144,11 +151,9 @@ impl Text {
     fn multiply(&mut self) {
         self.set_end(A_END);
         self.line(format_args!("mov rdi, [rbp + {B}]\nmov rcx, [rbp + {T}]\n5:"));
-        for limb in ["r8d", "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d"] {
-            self.line(format_args!("xor {limb}, {limb}"));
-        }
+        self.clear_window();
         self.line(format_args!("mov rsi, [rbp + {A}]"));
-        self.multiply_add_all();
+        self.multiply_add_all(false);
         self.store_window();
         self.line(format_args!("add rdi, 64\nadd rcx, 64\nsub rcx, [rbp + {BYTES}]"));
         self.line(format_args!("cmp rdi, [rbp + {B_END}]\njne 5b"));
@@ -158,8 +163,21 @@ impl Text {
     fn square(&mut self) {
         self.set_end(A_END);
         self.line(format_args!("mov word ptr [rbp + {FLAGS}], 0"));
-        self.line(format_args!("mov rdi, [rbp + {A}]\nmov rcx, [rbp + {T}]\n5:"));
-        self.load_window();
+        self.line(format_args!("mov rdi, [rbp + {A}]\nmov rcx, [rbp + {T}]"));
+        self.square_block(true);
+        self.line("5:");
+        self.square_block(false);
+        self.line(format_args!("cmp rdi, [rbp + {A_END}]\njne 5b"));
+    }
+
+    /// What the block at rdi adds: its products with itself, and with the blocks above. T is empty yet
+    /// where it is the first one.
+    fn square_block(&mut self, first: bool) {
+        if first {
+            self.clear_window();
+        } else {
+            self.load_window();
+        }
         for r in 0..8 {
             self.line(format_args!("mov [rcx + {}], {}", 8 * r, WINDOW[r]));
             if r < 7 {
@@ -168,15 +186,17 @@ impl Text {
             }
         }
         self.line("xor r15d, r15d\nadd rcx, 64\nlea rsi, [rdi + 64]");
-        self.line(format_args!("cmp rsi, [rbp + {A_END}]\nje 6f"));
-        self.multiply_add_all();
+        if !first {
+            self.line(format_args!("cmp rsi, [rbp + {A_END}]\nje 6f"));
+        }
+        self.multiply_add_all(first);
         self.line("6:");
         self.store_window();
         // T's block 2·i for A's block i: complete now, and so is the next one.
         self.line(format_args!("mov rcx, rdi\nsub rcx, [rbp + {A}]\nadd rcx, rcx"));
         self.line(format_args!("add rcx, [rbp + {T}]"));
         self.double_and_add_squares();
-        self.line(format_args!("add rdi, 64\nadd rcx, 128\ncmp rdi, [rbp + {A_END}]\njne 5b"));
+        self.line("add rdi, 64\nadd rcx, 128");
     }
 
     /// (Two blocks at rcx) = twice themselves, plus the squares of the limbs of the block at rdi: one
@@ -210,7 +230,7 @@ impl Text {
             }
         }
         self.line(format_args!("lea rdi, [rbp + {QUOTIENT}]\nadd rsi, 64\nadd rcx, 64"));
-        self.multiply_add_all();
+        self.multiply_add_all(false);
         self.add_window(tail);
         if tail {
             self.line(format_args!("mov rax, [rbp + {N_END}]\nmov rdx, [rax]"));

@@ -25,6 +25,8 @@ pub mod mont;
 #[cfg(target_arch = "x86_64")]
 pub mod p256x8;
 #[cfg(target_arch = "x86_64")]
+pub mod prime256x8;
+#[cfg(target_arch = "x86_64")]
 pub mod secp256k1x8;
 mod sha2;
 pub mod sha256;

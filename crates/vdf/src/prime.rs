@@ -4,7 +4,11 @@ use crate::field256::Field256;
 use crate::nat;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
+#[cfg(target_arch = "x86_64")]
+use tetralith_kernels::lanes8::Lanes8;
 use tetralith_kernels::mont::{FastRing, Ring};
+#[cfg(target_arch = "x86_64")]
+use tetralith_kernels::prime256x8::{fermat_x16, strong_x16};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The primes below `limit`, from 2.
@@ -21,7 +25,11 @@ pub(crate) fn primes_below(limit: usize) -> impl Iterator<Item = u64> {
 
 /// Says whether a small prime divides `n` and is not `n`.
 pub(crate) fn has_small_factor(n: &[u64]) -> bool {
-    small_factors().iter().any(|(product, primes)| {
+    has_factor_among(n, small_factors())
+}
+
+fn has_factor_among(n: &[u64], groups: &[(u64, Vec<u64>)]) -> bool {
+    groups.iter().any(|(product, primes)| {
         let rest = nat::rem_small(n, *product);
         primes.iter().any(|&p| rest.is_multiple_of(p) && nat::cmp(n, &[p]).is_ne())
     })
@@ -110,8 +118,75 @@ fn hashed_bases(n: &[u64]) -> impl Fn(u32) -> [u8; 32] {
     move |round| seed.clone().chain_update(round.to_be_bytes()).finalize().into()
 }
 
+/// The first of some odd numbers of 256 bits that is a probable prime.
+pub(crate) fn first_probable_prime(
+    mut candidates: impl Iterator<Item = [u64; 4]>,
+    rounds: u32,
+) -> Option<[u64; 4]> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(token) = Lanes8::detect() {
+        return first_in_lanes(token, candidates, rounds);
+    }
+    candidates.find(|candidate| is_probable_prime(candidate, rounds))
+}
+
+/// Small primes that are worth dividing by where the next test takes sixteen candidates at once: the groups
+/// up to 127.
+#[cfg(target_arch = "x86_64")]
+const WORTH_DIVIDING: usize = 4;
+
+/// The same, sixteen candidates at a time: Fermat's test, which no prime fails, ends nearly all composites.
+#[cfg(target_arch = "x86_64")]
+fn first_in_lanes(
+    token: Lanes8,
+    candidates: impl Iterator<Item = [u64; 4]>,
+    rounds: u32,
+) -> Option<[u64; 4]> {
+    let groups = &small_factors()[..WORTH_DIVIDING];
+    let mut candidates = candidates.filter(|n| !has_factor_among(n, groups)).fuse();
+    loop {
+        // Where they end, some odd number fills up.
+        let mut count = 0;
+        let numbers: [[u64; 4]; 16] = std::array::from_fn(|_| match candidates.next() {
+            Some(n) => {
+                count += 1;
+                n
+            }
+            None => [u64::MAX; 4],
+        });
+        let maybe = fermat_x16(token, &numbers);
+        let mut left = numbers.iter().zip(maybe).take(count).filter(|(_, maybe)| *maybe);
+        if let Some((n, _)) = left.find(|(n, _)| is_probable_prime(*n, rounds)) {
+            return Some(*n);
+        }
+        if count < 16 {
+            return None;
+        }
+    }
+}
+
 /// [`is_probable_prime`] for an odd n of 256 bits.
 fn passes_256(n: [u64; 4], rounds: u32) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(token) = Lanes8::detect() {
+        let hash = hashed_bases(&n);
+        // What is left of sixteen bases is ones, with which all numbers pass.
+        let base = |round: u32| if round < rounds { limbs(&hash(round)) } else { [1, 0, 0, 0] };
+        return (0..rounds)
+            .step_by(16)
+            .all(|first| strong_x16(token, &n, &std::array::from_fn(|i| base(first + i as u32))));
+    }
+    passes_256_portable(n, rounds)
+}
+
+/// The limbs of 32 bytes.
+fn limbs(bytes: &[u8; 32]) -> [u64; 4] {
+    let limb = |i: usize| nat::from_bytes(&bytes[8 * i..8 * i + 8]).first().copied();
+    [3, 2, 1, 0].map(|i| limb(i).unwrap_or(0))
+}
+
+/// [`is_probable_prime`] for an odd n of 256 bits, one number after the other.
+fn passes_256_portable(n: [u64; 4], rounds: u32) -> bool {
     let field = Field256::new(n);
     let (one, minus_one) = (field.one(), field.minus_one());
     // n − 1 = odd·2^twos, and twos is at least 1.
@@ -119,12 +194,7 @@ fn passes_256(n: [u64; 4], rounds: u32) -> bool {
     let mut odd = [0; 4];
     (twos..256).filter(|&i| nat::bit(&n, i)).for_each(|i| set_bit(&mut odd, (i - twos) as u32));
     let hash = hashed_bases(&n);
-    // Whatever number a hash is in Montgomery form, it is as random as its plain form.
-    let base = |round: u32| {
-        let bytes = hash(round);
-        let limb = |i: usize| nat::from_bytes(&bytes[8 * i..8 * i + 8]).first().copied();
-        field.enter(&[3, 2, 1, 0].map(|i| limb(i).unwrap_or(0)))
-    };
+    let base = |round: u32| field.enter(&limbs(&hash(round)));
     let passed = |base: [u64; 4], mut power: [u64; 4]| {
         let mut passed = base == [0; 4] || power == one || power == minus_one;
         for _ in 1..twos {
@@ -259,6 +329,30 @@ mod tests {
         assert!(!is_probable_prime(&[561], 32));
         assert!(!is_probable_prime(&[341_550_071_728_321], 32));
         assert_eq!(primes_below(30).collect::<Vec<_>>(), [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]);
+    }
+
+    #[test]
+    fn the_first_prime_is_the_same_in_lanes() {
+        let mut state = 9u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state ^ state >> 33
+        };
+        for _ in 0..20 {
+            let start = [next() | 1, next(), next(), next() | 1 << 63];
+            let candidates =
+                (0..600).map(|i| [start[0].wrapping_add(2 * i), start[1], start[2], start[3]]);
+            let one_by_one = |n: &[u64; 4]| !has_small_factor(n) && passes_256_portable(*n, 28);
+            let want = candidates.clone().find(one_by_one);
+            assert_eq!(first_probable_prime(candidates.clone(), 28), want);
+            // Fewer than fill the lanes, and none that is a prime.
+            let before = candidates.clone().take_while(|n| Some(*n) != want);
+            assert_eq!(first_probable_prime(before, 28), None);
+            if let Some(prime) = want {
+                assert_eq!(first_probable_prime([prime].into_iter(), 28), want);
+                assert!(passes_256(prime, 28) && passes_256(prime, 3));
+            }
+        }
     }
 
     #[test]

@@ -107,17 +107,16 @@ impl Transcript {
 /// Deterministic, so a verifier finds the same prime by himself, and tests it to be prime.
 fn hash_to_prime(seed: &[u8; 32]) -> [u64; 4] {
     let prefix = Sha256::new_with_prefix(b"tetralith vdf prime v1").chain_update(seed);
-    for counter in 0u64.. {
+    let candidate = |counter: u64| {
         let mut bytes: [u8; 32] =
             prefix.clone().chain_update(counter.to_be_bytes()).finalize().into();
         bytes[0] |= 0x80;
         bytes[31] |= 1;
-        let limbs = nat::from_bytes(&bytes);
-        if prime::is_probable_prime(&limbs, PRIME_ROUNDS) {
-            return [limbs[0], limbs[1], limbs[2], limbs[3]];
-        }
-    }
-    unreachable!("about one in 89 odd numbers of 256 bits is a prime")
+        let limb = |i: usize| u64::from_be_bytes(std::array::from_fn(|k| bytes[8 * i + k]));
+        [limb(3), limb(2), limb(1), limb(0)]
+    };
+    prime::first_probable_prime((0..).map(candidate), PRIME_ROUNDS)
+        .expect("about one in 89 odd numbers of 256 bits is a prime")
 }
 
 /// Rounds of Miller–Rabin for a challenge prime. Candidates come out of a hash, so the bound of

@@ -7,10 +7,10 @@
 //! π = Π_j (Π_m C_m^(b_(mγ + j)))^(2^(κj)),   j = 0 … γ − 1
 //! ```
 //!
-//! For each j the C_m with the same b are multiplied first, into 2^κ buckets; a running product then
-//! raises bucket b to the power b. A bucket's first product is a copy, so that is T/κ + γ·2^κ
-//! multiplications. They hardly wait for each other, which makes them nearly as cheap as squarings
-//! ([`tetralith_kernels::mont::FastRing::mul_each`]), and threads share them.
+//! For each j, the product of the C_m to the powers b_(mγ + j) < 2^κ takes a multiplication a block and
+//! one for each number below 2^κ: T/κ + γ·2^κ together. They do not wait for each other, which makes them
+//! cheaper than squarings ([`tetralith_kernels::mont::FastRing::product_of_powers_vartime`]), and threads
+//! share them.
 //!
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
 

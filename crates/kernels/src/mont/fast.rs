@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 pub enum Kernel {
     /// 52-bit digits with AVX-512 IFMA, for moduli of 450 to 4150 bits.
     Ifma,
-    /// 52-bit digits in doubles with FMA and AVX2, for moduli of 300 to 26,620 bits.
+    /// 52-bit digits in doubles with FMA and AVX2, for moduli of 513 to 26,620 bits.
     Fma,
     /// 64-bit limbs with MULX and ADX, for moduli of 800 bits and more.
     Mulx,
@@ -65,12 +65,12 @@ impl Kernel {
 /// Not constant time; but see [`FastRing::pow`].
 #[derive(Clone)]
 pub struct FastRing {
-    ring: Ring,
-    engine: Engine,
+    pub(super) ring: Ring,
+    pub(super) engine: Engine,
 }
 
 #[derive(Clone)]
-enum Engine {
+pub(super) enum Engine {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     Ifma(super::ifma::Ifma),
     #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -49,7 +49,7 @@
 //! # What was tried
 //! On a Zen 5, in cycles a squaring at 2048 bits: this, 1285, of which the 669 products of a block and a
 //! digit take some 1000 (1.5 each: two multiplications, a subtraction, and two integer additions that
-//! may take the multipliers' ports) and the digits some 200; MULX and ADX ([`super::mulx`]), 1905.
+//! may take the multipliers' ports) and the digits some 200; MULX and ADX ([`super::mulx`]), 1894.
 //! Rounding to nearest would need no change of MXCSR, and one addition more for each product.
 //! On paper, integer products of 28-bit digits (VPMULUDQ) need 3.4 times as many multiplications.
 //!
@@ -100,9 +100,9 @@ fn blocks(bits: usize) -> usize {
 
 /// Says whether this process may use the kernel, for a modulus of so many bits.
 ///
-/// Below 300 bits plain Rust is faster than the two blocks that are the least here.
+/// Up to 512 bits plain Rust is as fast.
 pub(super) fn fits(bits: usize) -> bool {
-    bits >= 300 && blocks(bits) <= MOST_BLOCKS && allowed()
+    bits > 512 && blocks(bits) <= MOST_BLOCKS && allowed()
 }
 
 fn allowed() -> bool {

@@ -74,10 +74,18 @@ impl EtcdStore {
     /// Without TLS a cluster on other machines is for a network that is trusted, or is reached through a
     /// tunnel. Neither the URL nor the password is in any error.
     pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
+        Self::open_within(PATIENCE, url, key_id, note)
+    }
+
+    fn open_within(
+        patience: Duration,
+        url: &str,
+        key_id: [u8; 32],
+        note: Option<&Path>,
+    ) -> Result<Self, StateError> {
         let at = Cluster::parse(url)?;
-        let timeout = Some(Duration::from_secs(10));
         let config = Agent::config_builder()
-            .timeout_global(timeout)
+            .timeout_global(Some(patience))
             .http_status_as_error(false)
             .max_redirects(0)
             // A proxy of the environment is not for this.
@@ -134,16 +142,19 @@ impl EtcdStore {
     /// Sends one request to one member, once.
     fn send(&mut self, path: &str, body: &Value) -> Result<(u16, Value), StateError> {
         let failed = |error: &dyn fmt::Display| StateError::Io(format!("etcd: {error}"));
+        let unanswered = |error: ureq::Error| match error {
+            ureq::Error::Timeout(_) => failed(&"no answer in time"),
+            error => failed(&error),
+        };
         let scheme = if self.at.tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}/v3/{path}", self.at.members[self.member]);
         let mut request = self.agent.post(&url).header("content-type", "application/json");
         if let Some(token) = &self.token {
             request = request.header("authorization", token.as_str());
         }
-        let mut response =
-            request.send(body.to_string().as_bytes()).map_err(|error| failed(&error))?;
+        let mut response = request.send(body.to_string().as_bytes()).map_err(unanswered)?;
         let body = response.body_mut().with_config().limit(ANSWER_LIMIT).read_to_vec();
-        let body = body.map_err(|error| failed(&error))?;
+        let body = body.map_err(unanswered)?;
         let status = response.status().as_u16();
         let answer = serde_json::from_slice(&body)
             .map_err(|_| failed(&format!("status {status} without JSON")))?;
@@ -317,12 +328,25 @@ fn client_tls(tls: &Tls) -> Result<TlsConfig, StateError> {
 
 /// A member answers with something else than etcd would.
 const MALFORMED: StateError = StateError::Damaged("etcd's answer is not well formed");
+/// The longest that one member is given for one answer, its connection included.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// More than a record in base64, in JSON.
 const ANSWER_LIMIT: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_member_that_says_nothing_is_left() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("etcd://{}", listener.local_addr().unwrap());
+        let start = std::time::Instant::now();
+        let patience = Duration::from_millis(300);
+        let error = EtcdStore::open_within(patience, &url, [0; 32], None).unwrap_err();
+        assert!(error.to_string().ends_with("etcd: no answer in time"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
 
     #[test]
     fn urls_name_clusters() {

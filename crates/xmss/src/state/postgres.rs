@@ -8,14 +8,16 @@
 //! Where the connection breaks before the answer, the commit may have taken place; that is an error
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
 
+mod ask;
+
+use self::ask::{BOUNDS, Fault, PATIENCE, Parameter, within};
 use super::seen::Note;
 use super::tls::{Tls, provider};
 use super::url::take;
 use super::{Record, Seen, StateError, StateStore};
 use ::postgres::config::SslMode;
 use ::postgres::error::SqlState;
-use ::postgres::types::Type;
-use ::postgres::{Client, Config, Error, NoTls};
+use ::postgres::{Client, Config, Error, NoTls, Row};
 use core::fmt;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
@@ -31,6 +33,7 @@ pub struct PostgresStore {
     config: Config,
     tls: Option<MakeRustlsConnect>,
     client: Option<Client>,
+    patience: Duration,
     key_id: [u8; 32],
     /// The server, its timeline and the database, as it says itself.
     at: [String; 3],
@@ -65,6 +68,7 @@ impl PostgresStore {
             config,
             tls,
             client: None,
+            patience: PATIENCE,
             key_id,
             at: Default::default(),
             last: None,
@@ -82,36 +86,48 @@ impl PostgresStore {
         Self::open(url, key_id, None)?.load()?.ok_or(StateError::Missing)
     }
 
-    fn connect(&mut self) -> Result<&mut Client, StateError> {
-        let client = match self.client.take().filter(|client| !client.is_closed()) {
-            Some(client) => client,
-            None => match &self.tls {
-                None => self.config.connect(NoTls)?,
-                Some(tls) => self.config.connect(tls.clone())?,
-            },
-        };
-        Ok(self.client.insert(client))
+    fn connect(&mut self) -> Result<(), StateError> {
+        if self.client.as_ref().is_none_or(Client::is_closed) {
+            self.client = None;
+            let (config, tls) = (self.config.clone(), self.tls.clone());
+            let connect = move || {
+                let mut client = match tls {
+                    None => config.connect(NoTls)?,
+                    Some(tls) => config.connect(tls)?,
+                };
+                client.batch_execute(BOUNDS)?;
+                Ok::<_, Error>(client)
+            };
+            let client = within(self.patience, connect).ok_or_else(|| self.hangs())?;
+            self.client = Some(client?);
+        }
+        Ok(())
     }
 
     /// Runs a statement; after a failure the connection is given up.
-    fn query(
-        &mut self,
-        sql: &str,
-        parameters: &[(&(dyn ::postgres::types::ToSql + Sync), Type)],
-    ) -> Result<Vec<::postgres::Row>, Error> {
+    fn query(&mut self, sql: &'static str, parameters: Vec<Parameter>) -> Result<Vec<Row>, Fault> {
         // `connect` was called by whoever calls this.
-        let Some(client) = &mut self.client else { return Ok(Vec::new()) };
-        let rows = client.query_typed(sql, parameters);
-        if rows.is_err() {
-            self.client = None;
-        }
-        rows
+        let Some(mut client) = self.client.take() else { return Ok(Vec::new()) };
+        let ask = move || {
+            let parameters: Vec<_> = parameters.iter().map(Parameter::typed).collect();
+            let rows = client.query_typed(sql, &parameters);
+            (client, rows)
+        };
+        let (client, rows) = within(self.patience, ask).ok_or_else(|| self.hangs())?;
+        let rows = rows?;
+        self.client = Some(client);
+        Ok(rows)
+    }
+
+    fn hangs(&self) -> StateError {
+        let seconds = self.patience.as_secs_f32();
+        StateError::Io(format!("PostgreSQL: no answer within {seconds} seconds"))
     }
 
     fn read(&mut self) -> Result<Option<Record>, StateError> {
         self.last = None;
         self.connect()?;
-        let place = self.query(PLACE, &[])?;
+        let place = self.query(PLACE, Vec::new())?;
         let Some(place) = place.first() else { return Err(SILENT()) };
         let fsync: String = place.try_get(3)?;
         if fsync != "on" {
@@ -121,8 +137,7 @@ impl PostgresStore {
         if !self.table_exists()? {
             return Ok(None);
         }
-        let key = &self.key_id.to_vec();
-        let rows = self.query(SELECT, &[(key, Type::BYTEA)])?;
+        let rows = self.query(SELECT, vec![Parameter::Bytes(self.key_id.to_vec())])?;
         let Some(row) = rows.first() else { return Ok(None) };
         let (epoch, bytes): (i64, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?);
         let record = Record::from_bytes(&bytes)?;
@@ -137,45 +152,47 @@ impl PostgresStore {
     }
 
     fn table_exists(&mut self) -> Result<bool, StateError> {
-        let rows = self.query("SELECT to_regclass('tetralith_xmss_state') IS NOT NULL", &[])?;
+        let rows =
+            self.query("SELECT to_regclass('tetralith_xmss_state') IS NOT NULL", Vec::new())?;
         Ok(rows.first().ok_or_else(SILENT)?.try_get(0)?)
     }
 
     fn replace(&mut self, expected: Option<u64>, record: &Record) -> Result<bool, StateError> {
         self.connect()?;
         if expected.is_none() && !self.table_exists()? {
-            match self.query(CREATE, &[]) {
+            match self.query(CREATE, Vec::new()) {
                 // Two that make it at once.
-                Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                Err(fault) if fault.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
                     self.connect()?;
                 }
                 made => drop(made?),
             }
         }
-        let (key, epoch, bytes) = (self.key_id.to_vec(), record.epoch as i64, record.to_bytes());
+        let bytes = record.to_bytes();
         let [system, timeline, database] = self.at.clone();
         let (old_epoch, old) = match (expected, self.last.take()) {
             (None, _) => (0, Vec::new()),
             (Some(expected), Some((epoch, old))) if epoch == expected => (expected as i64, old),
             _ => return Ok(false),
         };
-        let parameters: [(&(dyn ::postgres::types::ToSql + Sync), Type); 8] = [
-            (&key, Type::BYTEA),
-            (&epoch, Type::INT8),
-            (&bytes, Type::BYTEA),
-            (&system, Type::TEXT),
-            (&timeline, Type::TEXT),
-            (&database, Type::TEXT),
-            (&old_epoch, Type::INT8),
-            (&old, Type::BYTEA),
+        let mut parameters = vec![
+            Parameter::Bytes(self.key_id.to_vec()),
+            Parameter::Number(record.epoch as i64),
+            Parameter::Bytes(bytes.clone()),
+            Parameter::Text(system),
+            Parameter::Text(timeline),
+            Parameter::Text(database),
         ];
         let rows = match expected {
-            None => self.query(INSERT, &parameters[..6]),
-            Some(_) => self.query(UPDATE, &parameters),
+            None => self.query(INSERT, parameters),
+            Some(_) => {
+                parameters.extend([Parameter::Number(old_epoch), Parameter::Bytes(old)]);
+                self.query(UPDATE, parameters)
+            }
         };
         let rows = match rows {
             // A database whose transactions are serializable says so that another was faster.
-            Err(error) if error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE) => {
+            Err(fault) if fault.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE) => {
                 return Ok(false);
             }
             rows => rows?,
@@ -309,7 +326,9 @@ const PLACE: &str = "SELECT system_identifier::text,
     (SELECT oid::text FROM pg_database WHERE datname = current_database()),
     current_setting('fsync') FROM pg_control_system()";
 
-const SELECT: &str = "SELECT epoch, record FROM tetralith_xmss_state WHERE key_id = $1";
+/// No more of a record than shows that it is too long to be one.
+const SELECT: &str =
+    "SELECT epoch, substr(record, 1, 16385) FROM tetralith_xmss_state WHERE key_id = $1";
 
 /// Asks for a durable commit of the statement it is in, and holds the place against parameters 4 to 6.
 /// A setting that is stricter than `on` stays.
@@ -341,6 +360,27 @@ const INSERT: &str = concat!(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn a_server_that_says_nothing_is_left() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut store = PostgresStore {
+            config: config(&format!("postgres://me:secret@127.0.0.1:{port}/db")).unwrap().0,
+            tls: None,
+            client: None,
+            patience: Duration::from_millis(300),
+            key_id: [0; 32],
+            at: Default::default(),
+            last: None,
+            note: Note::open(None).unwrap(),
+        };
+        let start = Instant::now();
+        let error = store.load().unwrap_err();
+        assert!(error.to_string().ends_with("PostgreSQL: no answer within 0.3 seconds"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
 
     #[test]
     fn a_url_that_is_refused_does_not_show_its_password() {

@@ -1,11 +1,12 @@
 //! The socket side: one request a line, one object a line.
 //!
 //! ```text
-//! {"submit":{…},"token":"…"}   {"status":"ID"}   {"watch":"ID"}   {"cancel":"ID","token":"…"}
+//! {"submit":{…},"token":"…"}   {"cancel":"ID","token":"…"}
+//! {"status":"ID"}   {"watch":"ID"}   {"proof":"ID"}
 //! ```
 //!
-//! `watch` answers with a line for each event until the challenge has ended; then the next request is
-//! read.
+//! `watch` answers with a line for each event until the challenge has ended, the last one with the proof;
+//! then the next request is read.
 
 use super::connection::{AGAIN, Places, REQUEST};
 use super::request::{Line, MAX_REQUEST};
@@ -82,7 +83,11 @@ impl Service {
                     let mut listener = entry.listen();
                     loop {
                         let ended = listener.borrow_and_update().is_final();
-                        write(writer, &entry.describe()).await?;
+                        let mut event = entry.describe();
+                        if ended && let Ok(proof) = self.proof(entry.clone()).await {
+                            event["proof_hex"] = proof.into();
+                        }
+                        write(writer, &event).await?;
                         if ended {
                             break;
                         }
@@ -98,6 +103,12 @@ impl Service {
         }
     }
 
+    /// The proof of a challenge that has ended with one, in hex.
+    async fn proof(&self, entry: Arc<super::store::Entry>) -> Outcome<String> {
+        let store = self.store.clone();
+        super::apart(move || Ok(hex::encode(store.proof(&entry)?))).await
+    }
+
     async fn answer(&self, line: &[u8]) -> Outcome<Reply> {
         let store = self.store.clone();
         match Line::parse(line)? {
@@ -108,6 +119,10 @@ impl Service {
             }
             Line::Status(id) => Ok(Reply::Value(store.find(&id)?.describe())),
             Line::Watch(id) => Ok(Reply::Watch(store.find(&id)?)),
+            Line::Proof(id) => {
+                let proof = self.proof(store.find(&id)?).await?;
+                Ok(Reply::Value(json!({ "ok": true, "id": id, "proof_hex": proof })))
+            }
             Line::Cancel { id, token } => {
                 self.token.check(token.as_bytes())?;
                 super::apart(move || store.cancel(&id)).await?;

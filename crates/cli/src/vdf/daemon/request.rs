@@ -54,6 +54,7 @@ struct Fields {
     submit: Option<Value>,
     status: Option<String>,
     watch: Option<String>,
+    proof: Option<String>,
     cancel: Option<String>,
     #[serde(default)]
     token: String,
@@ -65,6 +66,7 @@ pub(super) enum Line {
     Submit { challenge: Value, token: String },
     Status(String),
     Watch(String),
+    Proof(String),
     Cancel { id: String, token: String },
 }
 
@@ -73,22 +75,16 @@ impl Line {
     pub(super) fn parse(bytes: &[u8]) -> Result<Line, Fault> {
         let fields: Fields = serde_json::from_value(object(bytes)?)
             .or_else(|error| Fault::form("request.malformed", error))?;
-        match fields {
-            Fields { submit: Some(challenge), status: None, watch: None, cancel: None, token } => {
-                Ok(Line::Submit { challenge, token })
-            }
-            Fields { submit: None, status: Some(id), watch: None, cancel: None, .. } => {
-                Ok(Line::Status(id))
-            }
-            Fields { submit: None, status: None, watch: Some(id), cancel: None, .. } => {
-                Ok(Line::Watch(id))
-            }
-            Fields { submit: None, status: None, watch: None, cancel: Some(id), token } => {
-                Ok(Line::Cancel { id, token })
-            }
+        let Fields { submit, status, watch, proof, cancel, token } = fields;
+        match (submit, status, watch, proof, cancel) {
+            (Some(challenge), None, None, None, None) => Ok(Line::Submit { challenge, token }),
+            (None, Some(id), None, None, None) => Ok(Line::Status(id)),
+            (None, None, Some(id), None, None) => Ok(Line::Watch(id)),
+            (None, None, None, Some(id), None) => Ok(Line::Proof(id)),
+            (None, None, None, None, Some(id)) => Ok(Line::Cancel { id, token }),
             _ => Fault::form(
                 "request.malformed",
-                "a line holds one of submit, status, watch and cancel",
+                "a line holds one of submit, status, watch, proof and cancel",
             ),
         }
     }
