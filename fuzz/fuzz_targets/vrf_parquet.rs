@@ -1,7 +1,9 @@
-//! A Parquet file with bytes changed, and any bytes: rows or an error, in bounded memory.
+//! A Parquet file with bytes changed, put in or left out, a footer of any bytes, and any bytes: rows or an
+//! error, in bounded memory.
 #![no_main]
 
 use bytes::Bytes;
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use tetralith_vrf::parquet::Rows;
 
@@ -12,22 +14,63 @@ const FILES: [&[u8]; 4] = [
     include_bytes!("../../vectors/vrf/parquet/delta.parquet"),
 ];
 
-/// A footer may speak of 2^63 rows, all of them null.
+/// A small footer may speak of 2^42 rows, all of them null.
 const MOST: usize = 10_000;
 
-fuzz_target!(|data: (u8, Vec<(u16, u8)>, Vec<u8>)| {
-    let (which, changes, raw) = data;
-    let mut file = match FILES.get(usize::from(which) % (FILES.len() + 1)) {
-        Some(file) => file.to_vec(),
-        None => raw,
-    };
-    for (at, byte) in changes {
-        let length = file.len().max(1);
-        if let Some(old) = file.get_mut(usize::from(at) % length) {
-            *old = byte;
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    file: u8,
+    /// Bytes to change, counted from the end, where footers are.
+    changes: Vec<(u16, u8)>,
+    /// How many bytes to leave out of the footer, where, and what to put there.
+    at: u16,
+    out: u8,
+    put: &'a [u8],
+    raw: Raw<'a>,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Raw<'a> {
+    No,
+    File(&'a [u8]),
+    Footer(&'a [u8]),
+    Pages(&'a [u8]),
+}
+
+/// A file of these pages and this footer.
+fn file(pages: &[u8], footer: &[u8]) -> Vec<u8> {
+    [pages, footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
+}
+
+fn made(input: &Input<'_>) -> Vec<u8> {
+    let source = FILES[usize::from(input.file) % FILES.len()];
+    let length = u32::from_le_bytes(source[source.len() - 8..][..4].try_into().unwrap()) as usize;
+    let (pages, footer) = source[..source.len() - 8].split_at(source.len() - 8 - length);
+    let (mut pages, mut footer) = (pages.to_vec(), footer.to_vec());
+    match input.raw {
+        Raw::File(bytes) => return bytes.to_vec(),
+        Raw::Footer(bytes) => footer = bytes.to_vec(),
+        Raw::Pages(bytes) => {
+            let most = bytes.len().min(pages.len() - 4);
+            pages[4..4 + most].copy_from_slice(&bytes[..most]);
+        }
+        Raw::No => {
+            let at = usize::from(input.at) % footer.len();
+            let end = (at + usize::from(input.out)).min(footer.len());
+            footer.splice(at..end, input.put.iter().copied());
         }
     }
-    let Ok(mut rows) = Rows::open(Bytes::from(file)) else { return };
+    let mut file = file(&pages, &footer);
+    for &(at, byte) in &input.changes {
+        let at = file.len() - 1 - usize::from(at) % file.len();
+        file[at] = byte;
+    }
+    file
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let Ok(mut rows) = Rows::open(Bytes::from(made(&input))) else { return };
+    assert!(rows.total() <= 1 << 42);
     for _ in 0..MOST {
         if !matches!(rows.next_row(), Ok(Some(_))) {
             break;

@@ -18,9 +18,9 @@ extern "C" {
 #define TETRALITH_OK 0
 /* A pointer is NULL that must not be. */
 #define TETRALITH_NULL 1
-/* The modulus is even, zero, one, a prime, a perfect power, or not of 64 to 8192 bits. */
+/* The modulus is even, or not of 64 to 8192 bits. */
 #define TETRALITH_MODULUS 2
-/* The output buffer is not as long as tetralith_vdf_width says. */
+/* The output buffer is not as long as tetralith_vdf_width says, or x has more than 2^20 bytes. */
 #define TETRALITH_LENGTH 3
 /* More than 2^63 squarings. */
 #define TETRALITH_ITERATIONS 4
@@ -38,8 +38,8 @@ int tetralith_vdf_new(const uint8_t *modulus, size_t len, tetralith_vdf **out);
 /* The bytes of a result: those of N without leading zeros. 0 for NULL. */
 size_t tetralith_vdf_width(const tetralith_vdf *context);
 
-/* Writes x^(2^iterations) mod N to `y`, `y_len` bytes, which is the context's width. x of `x_len` bytes may
- * be above N; it is reduced. On failure nothing is written. */
+/* Writes x^(2^iterations) mod N to `y`, `y_len` bytes, which is the context's width. x of `x_len` bytes at most
+ * 2^20, may be above N; it is reduced. On failure nothing is written. */
 int tetralith_vdf_compute(tetralith_vdf *context, const uint8_t *x, size_t x_len, uint64_t iterations,
                           uint8_t *y, size_t y_len);
 

@@ -21,6 +21,9 @@ const ITERATIONS: i32 = 4;
 const FAULTY: i32 = 5;
 const INTERNAL: i32 = 6;
 
+/// The most bytes of a number: what is longer takes long to reduce, and is a mistake.
+const MOST: usize = 1 << 20;
+
 fn code(error: &Error) -> i32 {
     match error {
         Error::ModulusZero
@@ -75,6 +78,9 @@ pub unsafe extern "C" fn tetralith_vdf_new(
     // SAFETY: not NULL, and the caller vouches that it may be written.
     unsafe { out.write(std::ptr::null_mut()) };
     guarded(|| {
+        if len > MOST {
+            return Err(MODULUS);
+        }
         // SAFETY: the caller vouches for the bytes.
         let modulus = unsafe { bytes(modulus, len) }?;
         let modulus = Modulus::from_bytes(modulus).map_err(|error| code(&error))?;
@@ -116,7 +122,7 @@ pub unsafe extern "C" fn tetralith_vdf_compute(
         if y.is_null() {
             return Err(NULL);
         }
-        if y_len != modulus.width() {
+        if y_len != modulus.width() || x_len > MOST {
             return Err(LENGTH);
         }
         // SAFETY: the caller vouches for the bytes.

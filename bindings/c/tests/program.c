@@ -54,6 +54,7 @@ static void bad_input(void) {
     expect("no y", tetralith_vdf_compute(context, odd, 16, 1, NULL, 16), TETRALITH_NULL);
     expect("short y", tetralith_vdf_compute(context, odd, 16, 1, y, 15), TETRALITH_LENGTH);
     expect("long y", tetralith_vdf_compute(context, odd, 16, 1, y, 17), TETRALITH_LENGTH);
+    expect("huge x", tetralith_vdf_compute(context, odd, SIZE_MAX / 4, 1, y, 16), TETRALITH_LENGTH);
     expect("too many", tetralith_vdf_compute(context, odd, 16, UINT64_MAX, y, 16), TETRALITH_ITERATIONS);
     expect("x = N", tetralith_vdf_compute(context, odd, 16, 9, y, 16), TETRALITH_OK);
     for (int i = 0; i < 16; i++) expect("zero", y[i], 0);

@@ -4,12 +4,35 @@
 //! Progress is a bar on a terminal and one JSON line an event elsewhere.
 
 use crate::failure::{Exit, Failure, Outcome};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::io::Output;
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+/// A text in which nothing moves a terminal's cursor, colours it or turns the order of what is read: what
+/// servers, peers and files say is printed too. Lines and tabs stay; all else is written as JSON would.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| {
+        let order = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2066}'..='\u{2069}');
+        (c.is_control() && !matches!(c, '\n' | '\t')) || order
+    };
+    if !text.contains(acts) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match acts(c) {
+            true => out += &format!("\\u{:04x}", u32::from(c)),
+            false => out.push(c),
+        }
+    }
+    out.into()
+}
 
 /// The options that every command has.
 #[derive(Clone, Copy, Debug)]
@@ -35,26 +58,51 @@ impl Context {
         self.line(&line)
     }
 
+    /// Prints the result of a command that wrote to `output`; what was written to standard output is all
+    /// that goes there, and the result is then told as an event.
+    pub(crate) fn wrote(
+        &self,
+        output: &Output,
+        name: &str,
+        text: impl Display,
+        fields: Value,
+    ) -> Outcome {
+        if output.is_stdout() {
+            self.event(name, text, fields);
+            return Ok(());
+        }
+        self.answer(text, fields)
+    }
+
     /// Prints one line of a result that has many, without buffering all of it.
     pub(crate) fn line(&self, line: &str) -> Outcome {
-        writeln!(std::io::stdout().lock(), "{line}").map_err(|error| {
+        writeln!(std::io::stdout().lock(), "{}", printable(line)).map_err(|error| {
             Failure::new(Exit::Environment, "io.stdout", format!("standard output: {error}"))
         })
     }
 
     /// Tells of an event on standard error: a line of text, or with `--json` an object.
     pub(crate) fn event(&self, name: &str, text: impl Display, fields: Value) {
+        self.tell(self.json, name, text, fields);
+    }
+
+    /// Tells of an event of a long job, between lines of progress: off a terminal always as an object.
+    pub(crate) fn log(&self, name: &str, text: impl Display, fields: Value) {
+        self.tell(self.json || !std::io::stderr().is_terminal(), name, text, fields);
+    }
+
+    fn tell(&self, as_object: bool, name: &str, text: impl Display, fields: Value) {
         if self.quiet {
             return;
         }
-        if self.json {
+        if as_object {
             let mut object = json!({ "event": name, "message": text.to_string() });
             if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
                 all.extend(fields);
             }
-            eprintln!("{object}");
+            eprintln!("{}", printable(&object.to_string()));
         } else {
-            eprintln!("{text}");
+            eprintln!("{}", printable(&text.to_string()));
         }
     }
 
@@ -65,9 +113,12 @@ impl Context {
         } else if !std::io::stderr().is_terminal() {
             Show::Lines
         } else {
-            let template = "{msg} {wide_bar} {percent}%  {per_sec}  {eta} left";
+            let template = "{msg} {wide_bar} {percent}%  {rate}  {eta} left";
             let style = ProgressStyle::with_template(template)
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let _ = write!(out, "{}/s", HumanCount(state.per_sec() as u64));
+                });
             Show::Bar(ProgressBar::new(total).with_style(style).with_message(job))
         };
         let now = Instant::now();
@@ -147,4 +198,27 @@ impl Progress {
 /// Locks, also when another thread panicked while it held the lock: the values stay meaningful.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn nothing_acts_on_a_terminal() {
+        let plain = "Zürich\t1 — ✓\nnext";
+        assert_eq!(printable(plain), plain);
+        for (text, expected) in [
+            ("red \u{1b}[31m", "red \\u001b[31m"),
+            ("\r\u{8}\u{7f}\0", "\\u000d\\u0008\\u007f\\u0000"),
+            ("\u{9b}2J", "\\u009b2J"),
+            ("\u{202e}evil\u{2066}", "\\u202eevil\\u2066"),
+        ] {
+            assert_eq!(printable(text), expected);
+            // In an object it means the same.
+            let object = serde_json::json!({ "x": text }).to_string();
+            let read: serde_json::Value = serde_json::from_str(&printable(&object)).unwrap();
+            assert_eq!(read["x"], text);
+        }
+    }
 }

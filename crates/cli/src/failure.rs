@@ -40,6 +40,8 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to do next.
     pub(crate) hint: Option<String>,
+    /// What else the object of `--json` has: the results that there are nevertheless.
+    pub(crate) fields: serde_json::Map<String, serde_json::Value>,
 }
 
 /// What every command returns.
@@ -47,7 +49,8 @@ pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub(crate) fn new(exit: Exit, code: &'static str, message: impl Display) -> Self {
-        Failure { exit, code, message: message.to_string(), hint: None }
+        let fields = serde_json::Map::new();
+        Failure { exit, code, message: message.to_string(), hint: None, fields }
     }
 
     /// A well-formed signature, proof or seal that does not verify.
@@ -62,7 +65,11 @@ impl Failure {
 
     /// A file that cannot be read or written.
     pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
-        Self::new(Exit::Environment, "io.file", format!("{}: {error}", path.display()))
+        let name = match path.to_str() {
+            Some("-") => "standard input or output".into(),
+            _ => path.display().to_string(),
+        };
+        Self::new(Exit::Environment, "io.file", format!("{name}: {error}"))
     }
 
     /// Says what to do next.
@@ -71,11 +78,21 @@ impl Failure {
         self
     }
 
+    /// Tells of results that there are nevertheless, in the object of `--json`.
+    pub(crate) fn with(mut self, name: &str, value: serde_json::Value) -> Self {
+        self.fields.insert(name.to_owned(), value);
+        self
+    }
+
     /// The object that `--json` prints.
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        serde_json::json!({
+        let mut object = serde_json::json!({
             "ok": false, "code": self.code, "message": self.message, "hint": self.hint,
-        })
+        });
+        if let serde_json::Value::Object(all) = &mut object {
+            all.extend(self.fields.clone());
+        }
+        object
     }
 }
 
@@ -95,6 +112,7 @@ impl From<tetralith_keyfile::Error> for Failure {
             Error::NoSecret => (Exit::Usage, "key.no_secret", Some("name the secret key's file")),
             _ => (Exit::Usage, "key.malformed", None),
         };
-        Failure { exit, code, message: error.to_string(), hint: hint.map(str::to_owned) }
+        let failure = Failure::new(exit, code, error);
+        Failure { hint: hint.map(str::to_owned), ..failure }
     }
 }

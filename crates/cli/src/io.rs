@@ -26,12 +26,20 @@ pub(crate) enum Access {
 }
 
 impl Output {
-    /// Refuses, before long work, a file that exists and may not be replaced.
+    /// Refuses, before long work, a file that exists and may not be replaced, and one that cannot be made.
     pub(crate) fn check(&self) -> Outcome {
-        if !self.force && self.output != Path::new("-") && self.output.exists() {
+        if self.is_stdout() || is_special(&self.output) {
+            return Ok(());
+        }
+        if !self.force && self.output.exists() {
             return Err(exists(&self.output));
         }
-        Ok(())
+        check_place(&self.output)
+    }
+
+    /// Whether this is standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.output == Path::new("-")
     }
 
     /// Writes all of `bytes`: to a temporary file beside the target, synced, then renamed.
@@ -66,6 +74,8 @@ impl NewFile {
     }
 
     fn begin(path: &Path, access: Access, force: bool) -> Outcome<NewFile> {
+        let path = &target(path);
+        check_folder(path)?;
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         if access == Access::Public {
@@ -123,6 +133,44 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
+/// Says, before long work, whether a file could be made at `path`.
+pub(crate) fn check_place(path: &Path) -> Outcome {
+    if path.is_dir() {
+        return Err(Failure::new(
+            Exit::Environment,
+            "io.file",
+            format!("{} is a folder", path.display()),
+        ));
+    }
+    NewFile::begin(path, Access::Owner, true).map(drop)
+}
+
+fn check_folder(path: &Path) -> Outcome {
+    let folder = folder(path);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let message = format!("there is no folder {}", folder.display());
+    Err(Failure::new(Exit::Environment, "io.file", message).hint("make it, or name another"))
+}
+
+/// Whether something that is no file is there, such as a device or a pipe: it is written to, and stays.
+fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// What a symbolic link names, or the path itself: links stay.
+fn target(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        match std::fs::read_link(&path) {
+            Ok(link) => path = folder(&path).join(link),
+            Err(_) => break,
+        }
+    }
+    path
+}
+
 fn exists(path: &Path) -> Failure {
     Failure::new(Exit::Environment, "io.exists", format!("{} exists", path.display()))
         .hint("choose another name, or give --force to replace it")
@@ -133,6 +181,11 @@ pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> O
     if path == Path::new("-") {
         let failed = |error: std::io::Error| Failure::file(path, &error);
         return std::io::stdout().lock().write_all(bytes).map_err(failed);
+    }
+    if is_special(path) {
+        let failed = |error: std::io::Error| Failure::file(path, &error);
+        let mut file = std::fs::File::options().write(true).open(path).map_err(failed)?;
+        return file.write_all(bytes).map_err(failed);
     }
     let mut file = NewFile::begin(path, access, force)?;
     file.write_all(bytes).map_err(|error| Failure::file(path, &error))?;

@@ -23,8 +23,9 @@ mod xmss;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use context::Context;
+use context::{Context, printable};
 use failure::{Exit, Failure, Outcome};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Fast, trustworthy cryptography for ledgers
@@ -91,12 +92,13 @@ fn main() -> ExitCode {
         },
     };
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
+    // Where nobody can be told, the exit code still says it.
     if json {
-        println!("{}", failure.to_json());
+        let _ = writeln!(std::io::stdout(), "{}", printable(&failure.to_json().to_string()));
     } else {
-        eprintln!("error: {}", failure.message);
+        let _ = writeln!(std::io::stderr(), "error: {}", printable(&failure.message));
         if let Some(hint) = &failure.hint {
-            eprintln!("hint: {hint}");
+            let _ = writeln!(std::io::stderr(), "hint: {}", printable(hint));
         }
     }
     ExitCode::from(failure.exit as u8)
@@ -136,7 +138,11 @@ fn refused(error: clap::Error, json: bool) -> Option<Failure> {
     }
     if json {
         let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        // What is missing or wrong stands in the paragraph's further lines.
+        let said = text.lines().skip_while(|line| !line.starts_with("error: "));
+        let said: Vec<&str> = said.take_while(|line| !line.is_empty()).map(str::trim).collect();
+        let said = said.join(" ");
+        let message = said.strip_prefix("error: ").unwrap_or("a verb is missing");
         let failure = Failure::usage("usage.arguments", message);
         return Some(failure.hint("tetralith help lists the commands and their options"));
     }

@@ -26,8 +26,8 @@ pub(crate) fn closing() -> String {
     let mut text = String::from(
         "Environment:\n  \
          TETRALITH_PASSPHRASE  the passphrase of key files, where no --passphrase-file is given\n  \
-         TETRALITH_KERNEL      auto, portable, shani, avx2, avx512, armsha or simd128: force a\n\
-         \x20                       kernel, for tests\n\n\
+         TETRALITH_KERNEL      auto, portable, shani, avx2, avx512, armsha, armsha512 or simd128:\n\
+         \x20                       force a kernel, for tests\n\n\
          Exit codes:\n",
     );
     for (code, meaning) in Exit::TABLE {

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io;
 use clap::Args;
+use std::num::IntErrorKind;
 use std::path::Path;
 use tetralith_vdf::{Count, Error, Modulus, Residue, parse_hex};
 
@@ -58,7 +59,7 @@ struct Job {
     modulus: String,
     #[command(flatten)]
     count: Squarings,
-    /// The input in hex, or @FILE with hex
+    /// The input in hex, or @FILE with hex; `-` is standard input
     #[arg(value_name = "XHEX")]
     x: String,
 }
@@ -71,8 +72,16 @@ struct Squarings {
     #[arg(short = 't', long, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
     log2: Option<u8>,
     /// Square T times
-    #[arg(short = 'T', long, value_name = "T")]
+    #[arg(short = 'T', long, value_name = "T", value_parser = parse_count)]
     iterations: Option<u64>,
+}
+
+/// Reads T; that it is at most 2^63 is for the library to say, but for what is no `u64` at all.
+fn parse_count(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|error: std::num::ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => "T is at most 2^63".into(),
+        _ => "T is a number of squarings in decimal digits".to_owned(),
+    })
 }
 
 impl Squarings {
@@ -107,14 +116,14 @@ fn read_number(
     if reduced {
         let message = format!("{what} is not below the modulus: it was reduced");
         let fields = serde_json::json!({ what: number.to_string() });
-        context.event("vdf.reduced", message, fields);
+        context.log("vdf.reduced", message, fields);
     }
     Ok(number)
 }
 
 /// The text, or for `@FILE` the file's.
 fn from_file(text: &str) -> Outcome<String> {
-    match text.strip_prefix('@') {
+    match text.strip_prefix('@').or((text == "-").then_some(text)) {
         Some(path) => io::read_text(Path::new(path), MAX_HEX),
         None => Ok(text.to_owned()),
     }

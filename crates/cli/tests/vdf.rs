@@ -69,14 +69,20 @@ fn a_full_disk_keeps_the_checkpoint_before() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run");
-    assert!(eval(&path, "1000").output().expect("runs").status.success());
+    assert_eq!(field(&stopped(&path), "code"), "interrupted");
     let before = std::fs::read(&path).expect("a checkpoint");
     // The new file is written under a name of its own first; let that be the full device.
     std::os::unix::fs::symlink("/dev/full", folder.path().join("run.new")).expect("a link");
-    let refused = eval(&path, "1000").output().expect("runs");
+    let refused = stopped(&path);
     assert_eq!(refused.status.code(), Some(3));
     assert_eq!(field(&refused, "code"), "io.file");
     assert_eq!(std::fs::read(&path).expect("a checkpoint"), before);
+    // A run that has its result gives it.
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("short.new")).expect("a link");
+    let ended = eval(&folder.path().join("short"), "1000").output().expect("runs");
+    assert!(ended.status.success() && field(&ended, "y").is_string());
+    let events = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(events.contains("checkpoint.unsaved"), "{events}");
 }
 
 #[test]

@@ -1,121 +1,15 @@
 //! `tetralith vdf daemon` as a process, over real sockets: killed, restarted, and asked nonsense.
 #![cfg(unix)]
 
+mod daemon;
+
+use daemon::{Daemon, MODULUS, ReadWrite, ask, evaluated, line};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// The product of two primes of 64 bits: small, for speed.
-const MODULUS: &str = "cfa92a1c6559dd55bb75027437309ad3";
-
-struct Daemon {
-    child: Child,
-    http: String,
-    lines: String,
-    token: String,
-}
-
-impl Daemon {
-    fn start(folder: &Path, more: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tetralith"))
-            .args(["--json", "vdf", "daemon", "--http", "127.0.0.1:0", "--lines", "127.0.0.1:0"])
-            .args(["--save-every", "0.1", "--most", "30"])
-            .args(more)
-            .arg("--socket")
-            .arg(folder.join("socket"))
-            .arg(folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the daemon starts");
-        let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
-        let listening = loop {
-            let mut line = String::new();
-            assert!(stderr.read_line(&mut line).expect("a line") > 0, "the daemon ended");
-            let event: Value = serde_json::from_str(&line).expect("JSON");
-            if event["event"] == "daemon.listening" {
-                break event;
-            }
-        };
-        // What it says later must not fill the pipe.
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        let text = |name: &str| listening[name].as_str().expect("an address").to_owned();
-        let token = std::fs::read_to_string(folder.join("api.token")).expect("a token");
-        let (http, lines) = (text("http"), text("lines"));
-        Self { child, http, lines, token: token.trim().to_owned() }
-    }
-
-    /// One HTTP exchange, as bytes: status and body.
-    fn exchange(&self, head: &str, body: &[u8]) -> (u16, Vec<u8>) {
-        let mut stream = TcpStream::connect(&self.http).expect("connects");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
-        let length = body.len();
-        let head =
-            format!("{head}\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
-        stream.write_all(head.as_bytes()).expect("written");
-        let _ = stream.write_all(body); // refused before it was all read
-        let mut all = Vec::new();
-        let _ = stream.read_to_end(&mut all);
-        let at = all.windows(4).position(|four| four == b"\r\n\r\n").expect("a head") + 4;
-        let status = String::from_utf8_lossy(&all[9..12]).parse().expect("a status");
-        (status, all[at..].to_vec())
-    }
-
-    fn get(&self, path: &str) -> (u16, Value) {
-        let (status, body) = self.exchange(&format!("GET {path} HTTP/1.1"), b"");
-        (status, serde_json::from_slice(&body).expect("JSON"))
-    }
-
-    fn post(&self, token: &str, body: &[u8]) -> (u16, Value) {
-        let head = format!("POST /v1/challenges HTTP/1.1\r\nauthorization: Bearer {token}");
-        let (status, body) = self.exchange(&head, body);
-        (status, serde_json::from_slice(&body).expect("JSON"))
-    }
-
-    fn submit(&self, x: &str, iterations: u64, proof: &str) -> String {
-        let body = json!({ "modulus": MODULUS, "x": x, "iterations": iterations, "proof": proof });
-        let (status, answer) = self.post(&self.token, body.to_string().as_bytes());
-        assert_eq!(status, 202, "{answer}");
-        answer["id"].as_str().expect("an id").to_owned()
-    }
-
-    fn wait(&self, id: &str) -> Value {
-        let start = Instant::now();
-        loop {
-            let (_, status) = self.get(&format!("/v1/challenges/{id}"));
-            if status["state"] == "done" || status["state"] == "failed" {
-                return status;
-            }
-            assert!(start.elapsed() < Duration::from_secs(60), "{status}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let kill = Command::new("kill").args([name, &self.child.id().to_string()]).status();
-        assert!(kill.expect("kill").success());
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// y as `vdf eval` gives it.
-fn evaluated(x: &str, iterations: u64) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_tetralith"))
-        .args(["-q", "vdf", "eval", "-N", MODULUS, "-T", &iterations.to_string(), x])
-        .output()
-        .expect("runs");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
+use std::process::Command;
+use std::time::Duration;
 
 #[test]
 fn challenges_over_http_and_lines() {
@@ -161,6 +55,11 @@ fn challenges_over_http_and_lines() {
             event = line(&mut stream);
         }
         assert_eq!(event["y"], evaluated(&format!("a{i}"), 700_000).as_str());
+        let proof = event["proof_hex"].take();
+        assert_eq!(ask(&mut stream, &json!({ "proof": id }))["proof_hex"], proof);
+        let bytes = hex::decode(proof.as_str().expect("a proof")).expect("in hex");
+        assert!(bytes.starts_with(b"TVDP"), "{proof}");
+        event.as_object_mut().expect("an object").remove("proof_hex");
         assert_eq!(ask(&mut stream, &json!({ "status": id })), event);
         let refused = ask(&mut stream, &json!({ "cancel": id }));
         assert_eq!(refused["code"], "api.token");
@@ -168,20 +67,6 @@ fn challenges_over_http_and_lines() {
         assert_eq!(ended, json!({ "ok": true }));
         assert_eq!(ask(&mut stream, &json!({ "status": id }))["code"], "challenge.unknown");
     }
-}
-
-trait ReadWrite: Read + Write {}
-impl<T: Read + Write> ReadWrite for T {}
-
-fn ask(stream: &mut BufReader<Box<dyn ReadWrite>>, request: &Value) -> Value {
-    writeln!(stream.get_mut(), "{request}").expect("written");
-    line(stream)
-}
-
-fn line(stream: &mut BufReader<Box<dyn ReadWrite>>) -> Value {
-    let mut line = String::new();
-    stream.read_line(&mut line).expect("a line");
-    serde_json::from_str(&line).expect("JSON")
 }
 
 #[test]

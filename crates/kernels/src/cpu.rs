@@ -10,7 +10,8 @@
 //! | `shani` | SHA-NI |
 //! | `avx2` | AVX2 with FMA, BMI2 and ADX |
 //! | `avx512` | all of AVX-512 F, BW, DQ, VL, IFMA, and AVX2 |
-//! | `armsha` | the SHA-256 instructions of aarch64 |
+//! | `armsha` | the SHA-256 instructions of aarch64, and those of SHA-512 where it has them |
+//! | `armsha512` | the SHA-512 instructions of aarch64 |
 //! | `simd128` | SIMD128 of WebAssembly, where the program was compiled for it: WebAssembly cannot ask |
 
 #[cfg(target_arch = "x86_64")]
@@ -29,17 +30,26 @@ pub enum Family {
     Avx512,
     /// The SHA-256 instructions of aarch64.
     ArmSha,
+    /// The SHA-512 instructions of aarch64.
+    ArmSha512,
     /// SIMD128 of WebAssembly.
     Simd128,
 }
 
 /// The names that `TETRALITH_KERNEL` may take.
-pub const NAMES: [&str; 7] = ["auto", "portable", "shani", "avx2", "avx512", "armsha", "simd128"];
+pub const NAMES: [&str; 8] =
+    ["auto", "portable", "shani", "avx2", "avx512", "armsha", "armsha512", "simd128"];
 
 impl Family {
     /// All families, in no order of speed.
-    pub const ALL: [Family; 5] =
-        [Family::ShaNi, Family::Avx2, Family::Avx512, Family::ArmSha, Family::Simd128];
+    pub const ALL: [Family; 6] = [
+        Family::ShaNi,
+        Family::Avx2,
+        Family::Avx512,
+        Family::ArmSha,
+        Family::ArmSha512,
+        Family::Simd128,
+    ];
 
     /// The family's name, as `TETRALITH_KERNEL` and benchmarks spell it.
     #[must_use]
@@ -49,6 +59,7 @@ impl Family {
             Family::Avx2 => "avx2",
             Family::Avx512 => "avx512",
             Family::ArmSha => "armsha",
+            Family::ArmSha512 => "armsha512",
             Family::Simd128 => "simd128",
         }
     }
@@ -75,6 +86,12 @@ pub fn has(family: Family) -> bool {
         Family::ArmSha => {
             std::arch::is_aarch64_feature_detected!("neon")
                 && std::arch::is_aarch64_feature_detected!("sha2")
+        }
+        // Rust has one name for the instructions of SHA-3 and those of SHA-512.
+        #[cfg(target_arch = "aarch64")]
+        Family::ArmSha512 => {
+            std::arch::is_aarch64_feature_detected!("neon")
+                && std::arch::is_aarch64_feature_detected!("sha3")
         }
         Family::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
         #[allow(unreachable_patterns)] // each architecture has its own
@@ -149,7 +166,8 @@ fn parse(value: Option<&str>) -> Result<Option<&'static [Family]>, KernelError> 
         Some("shani") => &[Family::ShaNi],
         Some("avx2") => &[Family::Avx2],
         Some("avx512") => &[Family::Avx512, Family::Avx2],
-        Some("armsha") => &[Family::ArmSha],
+        Some("armsha") => &[Family::ArmSha, Family::ArmSha512],
+        Some("armsha512") => &[Family::ArmSha512],
         Some("simd128") => &[Family::Simd128],
         Some(other) => return Err(KernelError::Unknown(other.to_owned())),
     };

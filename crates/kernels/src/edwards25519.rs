@@ -302,6 +302,19 @@ impl Affine {
         Affine { y_plus_x: self.y_minus_x, y_minus_x: self.y_plus_x, xy2d: self.xy2d.neg() }
     }
 
+    /// Multiples 0 to `n` of a point.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn multiples(point: &Point, n: usize) -> Vec<Affine> {
+        let cached = point.cached();
+        let mut multiples = vec![*point];
+        for i in 1..n {
+            multiples.push(multiples[i - 1].add_cached(&cached));
+        }
+        let mut entries = vec![Affine::IDENTITY];
+        entries.extend(Affine::from_points(&multiples));
+        entries
+    }
+
     /// Brings points to Z = 1 at the price of one inversion.
     pub(crate) fn from_points(points: &[Point]) -> Vec<Affine> {
         let mut inverses: Vec<Fe> = points.iter().map(|p| p.z).collect();

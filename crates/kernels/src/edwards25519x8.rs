@@ -17,6 +17,7 @@ mod elligator2;
 mod encoding;
 mod scalar_mul;
 mod secret_mul;
+mod subgroup;
 mod table;
 
 pub use elligator2::map_to_curve_elligator2_all;
@@ -26,8 +27,9 @@ pub use secret_mul::{TwoMul, mul_base_all, two_mul_all};
 
 use crate::edwards25519::Point;
 use crate::field25519::Fe;
-use crate::field25519x8::{Fe8, Wide, mul_wide, square_wide};
+use crate::field25519x8::{Fe8, Wide, mul_biased, mul_wide, square_biased, square_wide};
 use crate::lanes8::Lanes8;
+use core::arch::x86_64::*;
 
 /// A group of eight points, in extended coordinates.
 #[derive(Clone, Copy, Debug)]
@@ -166,17 +168,17 @@ impl Points {
     }
 
     /// # Correctness
-    /// With A = X^2 and B = Y^2: E = 2XY, F = 2Z^2 + A - B, G = B - A, H = A + B, all of whole
+    /// With A = X^2 and B = Y^2: E = 2XY, F = 2Z^2 - G, G = B - A, H = A + B, all of whole
     /// products; see [`Wide`].
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn double(&self, sum: &mut Completed) {
         let a = square_wide!(self.x);
-        let b = square_wide!(self.y);
-        sum.g = b.sub(&a);
+        let b = square_biased!(self.y);
+        let g = b.minus(&a);
+        sum.g = g.reduce();
         sum.h = b.add(&a);
-        let zz = square_wide!(self.z);
-        sum.f = zz.twice_add_sub(&a, &b);
+        sum.f = square_biased!(self.z).twice_sub(&g);
         sum.e = mul_wide!(self.x, self.y).twice();
     }
 
@@ -206,9 +208,9 @@ impl Augend {
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn add_cached(&self, q: &Cached, sum: &mut Completed) {
         let a = mul_wide!(self.y_minus_x, q.y_minus_x);
-        let b = mul_wide!(self.y_plus_x, q.y_plus_x);
+        let b = mul_biased!(self.y_plus_x, q.y_plus_x);
         let c = mul_wide!(self.t, q.t2d);
-        let d = mul_wide!(self.z, q.z2);
+        let d = mul_biased!(self.z, q.z2);
         sum.e = b.sub(&a);
         sum.f = d.sub(&c);
         sum.g = d.add(&c);
@@ -219,7 +221,7 @@ impl Augend {
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn add_affine(&self, q: &Affine, sum: &mut Completed) {
         let a = mul_wide!(self.y_minus_x, q.y_minus_x);
-        let b = mul_wide!(self.y_plus_x, q.y_plus_x);
+        let b = mul_biased!(self.y_plus_x, q.y_plus_x);
         let c = mul_wide!(self.t, q.xy2d);
         let d = Wide::twice_of(&self.z);
         sum.e = b.sub(&a);
@@ -253,7 +255,7 @@ impl Completed {
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn set_augend(&self, a: &mut Augend) {
-        let (x, y) = (mul_wide!(self.e, self.f), mul_wide!(self.g, self.h));
+        let (x, y) = (mul_wide!(self.e, self.f), mul_biased!(self.g, self.h));
         a.y_plus_x = y.add(&x);
         a.y_minus_x = y.sub(&x);
         a.z = mul_wide!(self.f, self.g).reduce();

@@ -19,6 +19,8 @@ mod field25519x8;
 pub mod keccak;
 mod lanes;
 pub mod lanes8;
+#[cfg(target_arch = "x86_64")]
+mod limbs52;
 pub mod mont;
 #[cfg(target_arch = "x86_64")]
 pub mod p256x8;

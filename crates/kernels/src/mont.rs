@@ -20,6 +20,7 @@ mod ifma;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod mulx;
 mod portable;
+mod powers;
 mod ring;
 mod squarer;
 #[cfg(test)]
@@ -27,5 +28,6 @@ mod test_moduli;
 
 pub use elements::Elements;
 pub use fast::{FastRing, Kernel};
+pub use powers::Schedule;
 pub use ring::Ring;
 pub use squarer::Squarer;

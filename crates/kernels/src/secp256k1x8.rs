@@ -16,10 +16,12 @@
 mod field;
 #[cfg(test)]
 mod tests;
+pub mod vartime;
 
 use core::arch::x86_64::*;
 
 use crate::lanes8::Lanes8;
+use crate::limbs52::{join, split as split_limbs};
 use field::{Fe8, carry, lanes, load, minus, plus, shift, splat, times_3, times_21};
 use zeroize::Zeroizing;
 
@@ -48,7 +50,12 @@ impl Table {
     #[must_use]
     pub fn new(multiples: &[Affine]) -> Table {
         assert_eq!(multiples.len(), ROWS * ROW, "a table has 65 rows of 8");
-        Table(multiples.iter().map(|point| point.map(|coordinate| limbs(&coordinate))).collect())
+        Table(
+            multiples
+                .iter()
+                .map(|point| point.map(|coordinate| split_limbs(&coordinate)))
+                .collect(),
+        )
     }
 }
 
@@ -96,7 +103,7 @@ fn mul_table(
     addend: &Affine,
     choices: &[u8],
 ) -> Vec<Compressed> {
-    let [x, y] = addend.map(|coordinate| limbs(&coordinate));
+    let [x, y] = addend.map(|coordinate| split_limbs(&coordinate));
     let (x, y) = (Fe8::broadcast(&x), Fe8::broadcast(&y));
     let mut groups = Vec::with_capacity(scalars.len().div_ceil(LANES));
     for (g, group) in scalars.chunks(LANES).enumerate() {
@@ -132,7 +139,7 @@ fn mul_points(
     addend: &Affine,
 ) -> Option<[Vec<Compressed>; 2]> {
     let digits = Zeroizing::new(radix_16(scalar));
-    let [x, y] = addend.map(|coordinate| limbs(&coordinate));
+    let [x, y] = addend.map(|coordinate| split_limbs(&coordinate));
     let (x, y) = (Fe8::broadcast(&x), Fe8::broadcast(&y));
     let (mut products, mut sums) = (Vec::new(), Vec::new());
     for group in points.chunks(LANES) {
@@ -163,7 +170,7 @@ impl Points {
                 return None;
             }
             odd |= (tag & 1) << lane;
-            for (i, limb) in limbs(bytes).into_iter().enumerate() {
+            for (i, limb) in split_limbs(bytes).into_iter().enumerate() {
                 coordinates[i][lane] = limb;
             }
         }
@@ -191,7 +198,7 @@ impl Points {
         let t3 = self.x.mul(&self.y);
         let eight = carry(shift::<3>(&t0.0));
         let y3 = t0.add(&t2);
-        let t4 = carry(minus(&t0.0, &times_3(&t2.0)));
+        let t4 = carry(minus::<0>(&t0.0, &times_3(&t2.0)));
         let x3 = t2.mul(&eight);
         Points {
             x: carry(shift::<1>(&t4.mul(&t3).0)),
@@ -210,9 +217,9 @@ impl Points {
         let xy = self.x.add(&self.y).mul(&q.x.add(&q.y));
         let yz = self.y.add(&self.z).mul(&q.y.add(&q.z));
         let xz = self.x.add(&self.z).mul(&q.x.add(&q.z));
-        let t3 = carry(minus(&xy.0, &plus(&t0.0, &t1.0)));
-        let t4 = carry(minus(&yz.0, &plus(&t1.0, &t2.0)));
-        let y3 = carry(times_21(&minus(&xz.0, &plus(&t0.0, &t2.0))));
+        let t3 = carry(minus::<0>(&xy.0, &plus(&t0.0, &t1.0)));
+        let t4 = carry(minus::<0>(&yz.0, &plus(&t1.0, &t2.0)));
+        let y3 = carry(times_21(&minus::<0>(&xz.0, &plus(&t0.0, &t2.0))));
         finish(&t0, &t1, &carry(times_21(&t2.0)), &t3, &t4, &y3)
     }
 
@@ -223,7 +230,7 @@ impl Points {
         let t0 = self.x.mul(x);
         let t1 = self.y.mul(y);
         let xy = self.x.add(&self.y).mul(&x.add(y));
-        let t3 = carry(minus(&xy.0, &plus(&t0.0, &t1.0)));
+        let t3 = carry(minus::<0>(&xy.0, &plus(&t0.0, &t1.0)));
         let t4 = carry(plus(&y.mul(&self.z).0, &self.y.0));
         let y3 = carry(times_21(&plus(&x.mul(&self.z).0, &self.x.0)));
         finish(&t0, &t1, &carry(times_21(&self.z.0)), &t3, &t4, &y3)
@@ -290,7 +297,7 @@ fn finish(t0: &Fe8, t1: &Fe8, t2: &Fe8, t3: &Fe8, t4: &Fe8, y3: &Fe8) -> Points 
     let z3 = t1.add(t2);
     let t1 = t1.sub(t2);
     Points {
-        x: carry(minus(&t3.mul(&t1).0, &t4.mul(y3).0)),
+        x: carry(minus::<0>(&t3.mul(&t1).0, &t4.mul(y3).0)),
         y: carry(plus(&t1.mul(&z3).0, &y3.mul(&t0).0)),
         z: carry(plus(&z3.mul(t4).0, &t0.mul(t3).0)),
     }
@@ -338,7 +345,7 @@ fn compress(groups: &[Points], count: usize) -> Vec<Compressed> {
         for (lane, out) in out.iter_mut().enumerate() {
             let limbs = [0, 1, 2, 3, 4].map(|i: usize| limbs[i][lane]);
             out[0] = 2 + odd[lane] as u8;
-            out[1..].copy_from_slice(&bytes(&limbs));
+            out[1..].copy_from_slice(&join(&limbs));
             // The identity, if any: public once it is sent, as it is no valid encoding.
             let keep = (infinite >> lane & 1).wrapping_sub(1);
             for byte in out.iter_mut() {
@@ -364,35 +371,6 @@ fn radix_16(scalar: &[u8; 32]) -> Digits {
         digits[i + 1] += carry;
     }
     digits
-}
-
-/// Splits a big-endian number into limbs of 52 bits.
-fn limbs(bytes: &[u8; 32]) -> [u64; 5] {
-    let word = |i: usize| {
-        let mut word = [0; 8];
-        word.copy_from_slice(&bytes[24 - 8 * i..32 - 8 * i]);
-        u64::from_be_bytes(word)
-    };
-    let [w0, w1, w2, w3] = [word(0), word(1), word(2), word(3)];
-    let mask = (1 << 52) - 1;
-    [
-        w0 & mask,
-        (w0 >> 52 | w1 << 12) & mask,
-        (w1 >> 40 | w2 << 24) & mask,
-        (w2 >> 28 | w3 << 36) & mask,
-        w3 >> 16,
-    ]
-}
-
-/// Joins limbs of a number below 2^256.
-fn bytes(limbs: &[u64; 5]) -> [u8; 32] {
-    let [l0, l1, l2, l3, l4] = *limbs;
-    let words = [l3 >> 36 | l4 << 16, l2 >> 24 | l3 << 28, l1 >> 12 | l2 << 40, l0 | l1 << 52];
-    let mut bytes = [0; 32];
-    for (chunk, word) in bytes.chunks_exact_mut(8).zip(words) {
-        chunk.copy_from_slice(&word.to_be_bytes());
-    }
-    bytes
 }
 
 /// Says whether a public number is below p.

@@ -109,6 +109,7 @@ fn the_target_has_its_kernels() {
     }
     if cfg!(target_arch = "aarch64") {
         assert_eq!(sha256::Kernel::wide(), sha256::Kernel::ArmSha);
+        assert_eq!(sha512::Kernel::wide(), sha512::Kernel::ArmSha);
     }
     if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
         assert_eq!(sha256::Kernel::wide(), sha256::Kernel::Simd128);

@@ -15,14 +15,23 @@ use minicbor::{Decode, Decoder, Encode};
 use sha2::{Digest, Sha256};
 
 /// The version of the envelope and of everything in it.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The most parties, joins or accused that a message names: as many as a ceremony can have.
 const MOST_LISTED: u64 = 255;
 const STATEMENT: &str = "tetralith/node/envelope/1";
+const CEREMONY: &str = "tetralith/node/ceremony/1";
 
-/// The name of a ceremony, drawn by the node that proposes it.
+/// The name of a ceremony: a hash of the node that proposes it and what that node drew for it, so that
+/// nobody can give a ceremony the name of another's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct CeremonyId(pub(crate) [u8; 32]);
+
+impl CeremonyId {
+    /// The name of the ceremony for which `proposer` drew `nonce`.
+    pub(crate) fn new(proposer: &PeerId, nonce: &[u8; 32]) -> Self {
+        CeremonyId(domain_hash(CEREMONY, &[&proposer.to_bytes(), nonce]))
+    }
+}
 
 impl core::fmt::Display for CeremonyId {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -110,6 +119,9 @@ pub(crate) struct Proposal {
     #[n(1)]
     #[cbor(decode_with = "list")]
     pub(crate) candidates: Vec<ByteVec>,
+    /// What the proposer drew for the ceremony's name.
+    #[n(2)]
+    pub(crate) nonce: ByteArray<32>,
 }
 
 /// The answer to a proposal.
@@ -344,6 +356,7 @@ mod tests {
             Body::Propose(Proposal {
                 job: Job::Sign { key: [5; 16].into(), digest: [6; 32].into() },
                 candidates: vec![vec![1].into(), vec![2].into()],
+                nonce: [4; 32].into(),
             }),
             Body::Join(Join::Accept { nonce: [9; 32].into(), proposal: [10; 32].into() }),
             Body::Join(Join::Refuse("busy".into())),
@@ -391,8 +404,8 @@ mod tests {
         // 0x87 is an array of seven; 0x9f … 0xff the same of indefinite length.
         let indefinite = [&[0x9f], &bytes[1..], &[0xff]].concat();
         assert_eq!(Envelope::open(&indefinite), Err(WireError::NotCanonical));
-        let version = [&[bytes[0], 2], &bytes[2..]].concat();
-        assert_eq!(Envelope::open(&version), Err(WireError::Version(2)));
+        let version = [&[bytes[0], 1], &bytes[2..]].concat();
+        assert_eq!(Envelope::open(&version), Err(WireError::Version(1)));
     }
 
     #[test]
@@ -405,7 +418,7 @@ mod tests {
             let joins = (0..count).map(|_| item()).collect();
             let accused = (0..count).map(|_| accused()).collect();
             [
-                Body::Propose(Proposal { job: job.clone(), candidates }),
+                Body::Propose(Proposal { job: job.clone(), candidates, nonce: [4; 32].into() }),
                 Body::Start(Start { joins }),
                 Body::Fail(Fail { reason: "x".into(), accused }),
             ]
@@ -429,6 +442,6 @@ mod tests {
     fn the_encoding_is_frozen() {
         let (_, _, bytes) = sample(&Body::Join(Join::Refuse("busy".into())));
         let hash = hex::encode(Sha256::digest(&bytes));
-        assert_eq!(hash, "b7176c227c2e19889eaf0740a8c54b514fb2ab340db1df4adcdd296f36391b94");
+        assert_eq!(hash, "19547a9e568ff97efe24bc6b05bcd510620727b18b5ea49f37b71815eaf86e50");
     }
 }

@@ -16,7 +16,7 @@ pub enum Error {
     #[error("the modulus is even")]
     ModulusEven,
     /// The modulus has too few or too many bits.
-    #[error("the modulus has {bits} bits; it must have 64 to 8192")]
+    #[error("a modulus of {bits} bits: it must have 64 to 8192")]
     ModulusSize {
         /// Its bits.
         bits: u64,
@@ -25,7 +25,7 @@ pub enum Error {
     #[error("the modulus is prime: x^(2^T) could be computed without delay")]
     ModulusPrime,
     /// The modulus is a perfect power.
-    #[error("the modulus is a perfect power, the {exponent}th of a smaller number")]
+    #[error("the modulus is a perfect power, of exponent {exponent}: the delay could be shortened")]
     ModulusPower {
         /// The smallest prime exponent.
         exponent: u32,

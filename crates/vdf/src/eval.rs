@@ -39,6 +39,8 @@ pub struct Progress {
     pub done: u64,
     /// Squarings of the whole evaluation.
     pub iterations: u64,
+    /// Whether these are done and the proof is being computed.
+    pub proving: bool,
     /// A fault that the check found in this stretch.
     pub fault: Option<Fault>,
 }
@@ -152,7 +154,8 @@ impl Evaluation {
                 fault = self.check()?;
             }
         }
-        Ok(Progress { done: self.done, iterations: self.iterations, fault })
+        let (done, iterations) = (self.done, self.iterations);
+        Ok(Progress { done, iterations, proving: false, fault })
     }
 
     /// Where the kernel must be left next.

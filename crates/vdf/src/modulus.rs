@@ -1,9 +1,9 @@
 //! The modulus of a delay, and numbers modulo it.
 //!
-//! A [`Modulus`] is an odd number of 64 to 8192 bits that is neither prime nor a perfect power, for in
-//! both cases the order of the group, or a good part of it, is known to all and the delay can be
-//! skipped. That nobody knows the factors cannot be tested; whoever made N must be trusted to have
-//! thrown them away. A [`Residue`] is a number modulo N; an [`Element`] one of (Z/N)*/{±1}, held as
+//! A [`Modulus`] is an odd number of 64 to 8192 bits. Squaring takes any; proofs take none that is prime
+//! or a perfect power, for then the order of the group, or a good part of it, is known to all and the
+//! delay can be skipped, and none with a small factor. That nobody knows the factors cannot be tested;
+//! whoever made N must be trusted to have thrown them away. A [`Residue`] is a number modulo N; an [`Element`] one of (Z/N)*/{±1}, held as
 //! the smaller of a and N − a, in which proofs are made.
 
 use crate::{Error, nat, prime};
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tetralith_kernels::mont::{FastRing, Ring};
 
-/// An odd composite modulus of 64 to 8192 bits. Clones share its tables.
+/// An odd modulus of 64 to 8192 bits. Clones share its tables.
 #[derive(Clone)]
 pub struct Modulus(Arc<Inner>);
 
@@ -19,7 +19,31 @@ struct Inner {
     ring: Ring,
     /// Made when it is first needed.
     fast: OnceLock<FastRing>,
+    /// What speaks against proofs, looked for when it is first asked.
+    flaw: OnceLock<Option<Flaw>>,
     bits: u64,
+}
+
+/// Why nothing can be proved modulo a number.
+#[derive(Clone, Copy)]
+enum Flaw {
+    SmallFactor,
+    Prime,
+    Power { exponent: u32 },
+}
+
+impl Flaw {
+    fn of(n: &[u64]) -> Option<Self> {
+        if prime::has_small_factor(n) {
+            return Some(Flaw::SmallFactor);
+        }
+        // A prime passes every round, and few other numbers pass one: two are enough to refuse primes,
+        // and what a hostile file costs is bounded.
+        if prime::is_probable_prime(n, 2) {
+            return Some(Flaw::Prime);
+        }
+        perfect_power(n).map(|exponent| Flaw::Power { exponent })
+    }
 }
 
 impl Modulus {
@@ -31,7 +55,7 @@ impl Modulus {
     /// Makes a modulus from big-endian bytes; leading zero bytes are allowed.
     ///
     /// # Errors
-    /// One of the `Modulus…` errors says why the number cannot be a modulus.
+    /// [`Error::ModulusZero`], [`Error::ModulusOne`], [`Error::ModulusEven`] or [`Error::ModulusSize`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let n = nat::from_bytes(bytes);
         let bits = nat::bit_len(&n);
@@ -44,27 +68,28 @@ impl Modulus {
         if !(Self::MIN_BITS..=Self::MAX_BITS).contains(&bits) {
             return Err(Error::ModulusSize { bits });
         }
-        // A prime passes every round, and few other numbers pass one: two are enough to refuse primes,
-        // and what a hostile file costs is bounded.
-        if prime::is_probable_prime(&n, 2) {
-            return Err(Error::ModulusPrime);
-        }
-        if let Some(exponent) = perfect_power(&n) {
-            return Err(Error::ModulusPower { exponent });
-        }
         Ok(Self::from_limbs_unchecked(&n))
     }
 
-    /// The number is known to be odd, composite, no perfect power, and of a good size.
+    /// The number is known to be odd and of a good size.
     pub(crate) fn from_limbs_unchecked(n: &[u64]) -> Self {
         let ring = Ring::new(n).expect("a modulus is odd and above one");
-        Self(Arc::new(Inner { bits: nat::bit_len(n), ring, fast: OnceLock::new() }))
+        let (fast, flaw) = (OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Inner { bits: nat::bit_len(n), ring, fast, flaw }))
     }
 
-    /// Refuses a modulus that everybody knows a factor of, and so elements of known low order: a second
-    /// output times such an element could be proved.
-    pub(crate) fn check_provable(&self) -> Result<(), Error> {
-        if prime::has_small_factor(self.limbs()) { Err(Error::ModulusSmallFactor) } else { Ok(()) }
+    /// Refuses a modulus for which everybody can skip the delay, or that everybody knows a factor of, and
+    /// so elements of known low order: a second output times such an element could be proved.
+    ///
+    /// # Errors
+    /// [`Error::ModulusSmallFactor`], [`Error::ModulusPrime`] or [`Error::ModulusPower`].
+    pub fn check_provable(&self) -> Result<(), Error> {
+        match self.0.flaw.get_or_init(|| Flaw::of(self.limbs())) {
+            None => Ok(()),
+            Some(Flaw::SmallFactor) => Err(Error::ModulusSmallFactor),
+            Some(Flaw::Prime) => Err(Error::ModulusPrime),
+            Some(Flaw::Power { exponent }) => Err(Error::ModulusPower { exponent: *exponent }),
+        }
     }
 
     /// Makes a modulus from a preset's name (`rsa2048`, `lcs35`) or from hex digits.

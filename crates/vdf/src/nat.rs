@@ -122,20 +122,68 @@ pub(crate) fn shr(a: &mut [u64], k: u32) {
     }
 }
 
-/// a mod n, as long as `n`, whose top limb is not zero; a bit at a time.
+/// a mod n, as long as `n`, whose top limb is not zero.
+///
+/// Both are shifted so that n's top bit is set; each limb of the quotient, from the highest down, is then
+/// guessed from the top two limbs of what is left and the top of n, one or two too large at most, and made
+/// right by the next limb or, rarely, by adding n back.
+///
+/// D. E. Knuth, The Art of Computer Programming, volume 2, §4.3.1, Algorithm D
 pub(crate) fn rem(a: &[u64], n: &[u64]) -> Vec<u64> {
-    let skip = bit_len(a).min(bit_len(n) - 1); // so many top bits are below n at once
-    let bits = bit_len(a);
-    let mut out = vec![0; n.len() + 1];
-    for i in (0..bits).rev() {
-        shl(&mut out, 1);
-        out[0] |= u64::from(bit(a, i));
-        if bits - i > skip && cmp(&out, n).is_ge() {
-            sub(&mut out, n);
+    let (len, shift) = (n.len(), n[n.len() - 1].leading_zeros());
+    let (mut rest, mut n) = ([a, &[0]].concat(), n.to_vec());
+    rest.resize(rest.len().max(len + 1), 0);
+    if shift > 0 {
+        shl(&mut n, shift);
+        shl(&mut rest, shift);
+    }
+    for j in (0..rest.len() - len).rev() {
+        let part = &mut rest[j..=j + len];
+        let guess = quotient_limb(part, &n);
+        if sub_multiple(part, &n, guess) {
+            let (low, top) = part.split_at_mut(len);
+            top[0] = top[0].wrapping_add(u64::from(add(low, &n)));
         }
     }
-    out.truncate(n.len());
-    out
+    rest.truncate(len);
+    if shift > 0 {
+        shr(&mut rest, shift);
+    }
+    rest
+}
+
+/// The quotient of `part`, a limb longer than `n` and below n·2^64, by `n` of which the top bit is set; or one
+/// more.
+fn quotient_limb(part: &[u64], n: &[u64]) -> u64 {
+    let (len, top) = (n.len(), u128::from(n[n.len() - 1]));
+    let high = u128::from(part[len]) << 64 | u128::from(part[len - 1]);
+    let (mut guess, mut left) = (high / top, high % top);
+    let Some(second) = len.checked_sub(2) else { return guess as u64 };
+    let (second, next) = (u128::from(n[second]), u128::from(part[second]));
+    while guess >> 64 != 0 || guess * second > (left << 64 | next) {
+        guess -= 1;
+        left += top;
+        if left >> 64 != 0 {
+            break;
+        }
+    }
+    guess as u64
+}
+
+/// a − q·n in place, for `a` a limb longer than `n`; says whether that was negative and 2^64 of the top limb
+/// was borrowed.
+fn sub_multiple(a: &mut [u64], n: &[u64], q: u64) -> bool {
+    let mut carry = 0u128;
+    for (a, &n) in a.iter_mut().zip(n) {
+        let product = u128::from(q) * u128::from(n) + carry;
+        let (difference, borrow) = a.overflowing_sub(product as u64);
+        *a = difference;
+        carry = (product >> 64) + u128::from(borrow);
+    }
+    let top = &mut a[n.len()];
+    let (difference, borrow) = top.overflowing_sub(carry as u64);
+    *top = difference;
+    borrow
 }
 
 /// The greatest common divisor of `a` and an odd `n`.
@@ -306,6 +354,39 @@ mod tests {
         assert_eq!(jacobi(&[6], &[9]), 0);
         assert_eq!(jacobi(&[2], &[15]), 1);
         assert_eq!(jacobi(&[7], &[15]), -1);
+    }
+
+    /// a mod n, a bit at a time.
+    fn rem_by_bits(a: &[u64], n: &[u64]) -> Vec<u64> {
+        let mut out = vec![0; n.len() + 1];
+        for i in (0..bit_len(a)).rev() {
+            shl(&mut out, 1);
+            out[0] |= u64::from(bit(a, i));
+            if cmp(&out, n).is_ge() {
+                sub(&mut out, n);
+            }
+        }
+        out.truncate(n.len());
+        out
+    }
+
+    #[test]
+    fn remainders_are_those_of_schoolbook_division() {
+        // The quotient's limb is guessed too large here, and n is added back.
+        let (a, n) = ([0, 0, 1 << 63, (1 << 63) - 1], [1, 0, 1 << 63]);
+        assert_eq!(rem(&a, &n), rem_by_bits(&a, &n));
+        let limbs = [0, 1, 2, 1 << 63, (1 << 63) - 1, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
+        let mut state = 1u64;
+        let mut draw = |most: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % most
+        };
+        for _ in 0..20_000 {
+            let a: Vec<u64> = (0..draw(9)).map(|_| limbs[draw(8)]).collect();
+            let mut n: Vec<u64> = (0..draw(5)).map(|_| limbs[draw(8)]).collect();
+            n.push(limbs[1 + draw(7)] >> draw(64) | 1);
+            assert_eq!(rem(&a, &n), rem_by_bits(&a, &n), "{a:x?} mod {n:x?}");
+        }
     }
 
     #[test]

@@ -95,12 +95,18 @@ impl Plan {
     }
 }
 
-/// Computes the proof elements from the recorded values.
-pub(crate) fn prove(plan: &Plan, tape: &Tape, statement: &Statement) -> Vec<Element> {
+/// Computes the proof elements from the recorded values; none where `go_on`, asked now and then, says
+/// `false`.
+pub(crate) fn prove(
+    plan: &Plan,
+    tape: &Tape,
+    statement: &Statement,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Element>> {
     if statement.iterations == 0 {
-        return Vec::new();
+        return Some(Vec::new());
     }
-    prove_by(plan, tape, &statement.modulus, Transcript::new(System::Pietrzak, statement))
+    prove_by(plan, tape, &statement.modulus, Transcript::new(System::Pietrzak, statement), go_on)
 }
 
 /// The same with challenges of that transcript, which a forger might choose.
@@ -109,7 +115,8 @@ fn prove_by(
     tape: &Tape,
     modulus: &Modulus,
     mut transcript: Transcript,
-) -> Vec<Element> {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Element>> {
     let ring = &mut modulus.fast().clone();
     let mut values: Vec<Vec<u64>> =
         (0..plan.needs[0].len()).map(|i| tape.value(i).to_vec()).collect();
@@ -127,16 +134,19 @@ fn prove_by(
         };
         let (low, high) = (round.odd, round.odd + round.half);
         let r = send(at(high));
+        if !go_on() {
+            return None;
+        }
         values = later.iter().map(|e| folded(ring, at(e + low), &r, at(e + high))).collect();
     }
     let mut u = values.swap_remove(0);
     for round in &plan.rounds[plan.needs.len() - 1..] {
-        u = squared(ring, &u, round.odd);
-        let middle = squared(ring, &u, round.half);
+        u = squared_while(ring, &u, round.odd, go_on)?;
+        let middle = squared_while(ring, &u, round.half, go_on)?;
         let r = send(&middle);
         u = folded(ring, &u, &r, &middle);
     }
-    proof
+    Some(proof)
 }
 
 /// a^r·b.
@@ -150,6 +160,25 @@ fn squared(ring: &mut FastRing, a: &[u64], count: u64) -> Vec<u64> {
     let mut a = a.to_vec();
     ring.square_assign(&mut a, count);
     a
+}
+
+/// The same, for as long as it is wanted.
+fn squared_while(
+    ring: &mut FastRing,
+    a: &[u64],
+    count: u64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<u64>> {
+    let (mut a, mut left) = (a.to_vec(), count);
+    while left > 0 {
+        if !go_on() {
+            return None;
+        }
+        let some = left.min(crate::eval::CHECK_EVERY);
+        ring.square_assign(&mut a, some);
+        left -= some;
+    }
+    Some(a)
 }
 
 fn element(modulus: &Modulus, a: &[u64]) -> Element {
@@ -231,7 +260,7 @@ mod tests {
         let modulus = Modulus::rsa2048();
         let (x, _) = modulus.reduce(b"forged");
         let (plan, tape, statement) = honest(&modulus, &x, 2000);
-        verify(&statement, &prove(&plan, &tape, &statement)).unwrap();
+        verify(&statement, &prove(&plan, &tape, &statement, &mut || true).unwrap()).unwrap();
         let blank = |change: fn(&mut Statement)| {
             let mut truncated = statement.clone();
             change(&mut truncated);
@@ -245,11 +274,11 @@ mod tests {
             blank(|s| s.modulus = Modulus::lcs35()),
         ];
         for transcript in transcripts {
-            let proof = prove_by(&plan, &tape, &modulus, transcript);
+            let proof = prove_by(&plan, &tape, &modulus, transcript, &mut || true).unwrap();
             assert!(matches!(verify(&statement, &proof), Err(Error::Invalid)));
         }
         // Too few and too many elements.
-        let proof = prove(&plan, &tape, &statement);
+        let proof = prove(&plan, &tape, &statement, &mut || true).unwrap();
         assert!(matches!(verify(&statement, &proof[1..]), Err(Error::Invalid)));
         let more = [&proof[..], &proof[..1]].concat();
         assert!(matches!(verify(&statement, &more), Err(Error::Invalid)));
@@ -270,11 +299,11 @@ mod tests {
         };
         let (x, _) = modulus.reduce(&[6]);
         let (plan, tape, statement) = honest(&modulus, &x, 2000);
-        verify(&statement, &prove(&plan, &tape, &statement)).unwrap();
+        verify(&statement, &prove(&plan, &tape, &statement, &mut || true).unwrap()).unwrap();
         let forged = Statement { y: times_w(statement.y.residue()), ..statement };
         // The honest elements for the forged statement, and each of them times w: with an element
         // times w the claim is right again where r + 1 is even, so one round in two must refuse.
-        let mut proof = prove(&plan, &tape, &forged);
+        let mut proof = prove(&plan, &tape, &forged, &mut || true).unwrap();
         assert!(verify(&forged, &proof).is_err());
         let last = proof.len() - 1;
         proof[last] = times_w(proof[last].residue());

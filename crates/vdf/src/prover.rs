@@ -5,13 +5,16 @@ use crate::eval::{self, Evaluation, Progress};
 use crate::proof::{Body, Segment};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
+use crate::wesolowski::Watch;
 use crate::{Checkpoint, Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// What a prover may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bytes for the values recorded while squaring, and for tables.
     pub memory: u64,
@@ -20,11 +23,14 @@ pub struct Options {
     pub threads: usize,
     /// Segments of an n-Wesolowski proof, 1 to [`Proof::MAX_SEGMENTS`]; other systems have none.
     pub segments: usize,
+    /// Called first on every thread that is started for a proof, for a thread begins on the cores of the one
+    /// that starts it, which may be reserved for squaring.
+    pub on_thread: fn(),
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory: 256 << 20, threads: 1, segments: 4 }
+        Self { memory: 256 << 20, threads: 1, segments: 4, on_thread: || () }
     }
 }
 
@@ -69,11 +75,19 @@ impl Plan {
         }
     }
 
-    /// The elements of the proof: of Wesolowski's, one.
-    fn prove(&self, tape: &Tape, system: System, statement: &Statement) -> Vec<Element> {
+    /// The elements of the proof: of Wesolowski's, one; none where it was stopped.
+    fn prove(
+        &self,
+        tape: &Tape,
+        system: System,
+        statement: &Statement,
+        mut watch: Watch<'_>,
+    ) -> Option<Vec<Element>> {
         match self {
-            Plan::Wesolowski(plan) => vec![wesolowski::prove(plan, tape, system, statement)],
-            Plan::Pietrzak(plan) => pietrzak::prove(plan, tape, statement),
+            Plan::Wesolowski(plan) => {
+                Some(vec![wesolowski::prove(plan, tape, system, statement, &mut watch)?])
+            }
+            Plan::Pietrzak(plan) => pietrzak::prove(plan, tape, statement, watch.go_on),
         }
     }
 }
@@ -106,8 +120,8 @@ impl Prover {
         Ok(Self { system, modulus: modulus.clone(), x: x.clone(), iterations, options })
     }
 
-    /// Squares T times and proves; `watch` is called every [`eval::CHECK_EVERY`] squarings and may stop
-    /// the run.
+    /// Squares T times and proves; `watch` is called every [`eval::CHECK_EVERY`] squarings, and while the
+    /// proof is computed, and may stop the run.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `watch` breaks; [`Error::Faulty`] where the machine keeps failing.
@@ -122,8 +136,8 @@ impl Prover {
     }
 
     /// The same with a state on disk at `kept`, some files that begin with that name: a run that ended
-    /// before its time goes on from there, with the memory and the segments that it began with.
-    /// [`Prover::forget`] removes them.
+    /// before its time goes on from there, with the memory and the segments that it began with, but for
+    /// runs that record more than 1 GiB: those need [`Options::memory`] again. [`Prover::forget`] removes them.
     ///
     /// # Errors
     /// As [`Prover::run`]; [`Error::CheckpointOther`] where the state is of another run,
@@ -144,10 +158,16 @@ impl Prover {
             let tape = evaluation.take_tape().expect("the tape was put in before");
             let statement = self.statement_of(x, stage.iterations, &y);
             if i == last {
-                let proof = plan.prove(&tape, self.system, &statement);
+                let iterations = self.iterations;
+                let progress =
+                    Progress { done: iterations, iterations, proving: true, fault: None };
+                let go_on = &mut || watch(progress) != Next::Stop;
+                let company = Watch { on_thread: self.options.on_thread, go_on };
+                let proof = plan.prove(&tape, self.system, &statement, company);
+                let proof = proof.ok_or(Error::Cancelled)?;
                 return Ok((y.clone(), course.finish(self, &y, proof)));
             }
-            course.end_stage(plan, tape, statement, self.options.threads > 1)?;
+            course.end_stage(plan, tape, statement, &self.options)?;
         }
     }
 
@@ -161,7 +181,7 @@ impl Prover {
 
     /// The segments and their plans, as a new run begins.
     fn stages(&self) -> Vec<Stage> {
-        let Options { memory, threads, segments } = self.options;
+        let Options { memory, threads, segments, .. } = self.options;
         let lengths = match self.system {
             System::Segmented => segment_lengths(self.iterations, segments),
             _ => vec![self.iterations],
@@ -197,6 +217,15 @@ impl Prover {
 
     fn plan_of(&self, stage: &Stage, last: bool) -> Result<Plan, Error> {
         let Stage { iterations, parameters } = *stage;
+        // The file may be anybody's: what it would have recorded is counted before room is made for it.
+        let most = self.options.memory.max(LEAST_MEMORY) / self.modulus.width() as u64;
+        let values = match self.system {
+            System::Pietrzak => 1u64.checked_shl(parameters[0].min(64) as u32),
+            _ => wesolowski::Plan::values(parameters, iterations),
+        };
+        if values.is_none_or(|values| values > most) {
+            return Err(Error::CheckpointDamaged("its plan takes more memory than it may"));
+        }
         Ok(match self.system {
             System::Pietrzak => {
                 Plan::Pietrzak(pietrzak::Plan::with_depth(iterations, parameters[0] as usize))
@@ -220,7 +249,19 @@ struct Course<'a> {
     run: Run,
     /// The computation of each finished segment's proof.
     jobs: Vec<Job>,
+    /// Stops those that are under way when the run ends before its time.
+    stop: Stop,
     kept: Option<&'a Path>,
+}
+
+/// Tells other threads that nobody waits for them any more, once it is dropped.
+#[derive(Default)]
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl<'a> Course<'a> {
@@ -239,7 +280,8 @@ impl<'a> Course<'a> {
         if let (Some(path), None) = (kept, &found) {
             run.save(path)?;
         }
-        let mut course = Self { run: found.unwrap_or(run), jobs: Vec::new(), kept };
+        let (run, stop) = (found.unwrap_or(run), Stop::default());
+        let mut course = Self { run, jobs: Vec::new(), stop, kept };
         for i in 0..course.run.finished.len() {
             let job = course.job_of(prover, i)?;
             course.jobs.push(job);
@@ -264,7 +306,7 @@ impl<'a> Course<'a> {
             return Err(Error::CheckpointDamaged("values of a finished segment are missing"));
         }
         let statement = prover.statement_of(x, stage.iterations, y.residue());
-        Ok(Job::new(plan, tape, statement, prover.options.threads > 1))
+        Ok(Job::new(plan, tape, statement, &prover.options, &self.stop))
     }
 
     /// The input of a segment: each begins at the representative of the one before, whose squares are
@@ -321,7 +363,8 @@ impl<'a> Course<'a> {
         let whole = self.run.iterations;
         if evaluation.done() > 0 {
             // Taken up: the watcher learns where.
-            watch(Progress { done: before + evaluation.done(), iterations: whole, fault: None });
+            let done = before + evaluation.done();
+            watch(Progress { done, iterations: whole, proving: false, fault: None });
         }
         loop {
             if let Some(y) = evaluation.result() {
@@ -372,13 +415,13 @@ impl<'a> Course<'a> {
         plan: Plan,
         tape: Tape,
         statement: Statement,
-        apart: bool,
+        options: &Options,
     ) -> Result<(), Error> {
         self.run.finished.push((statement.y.clone(), None));
         if let Some(path) = self.kept {
             self.run.save(path)?;
         }
-        self.jobs.push(Job::new(plan, tape, statement, apart));
+        self.jobs.push(Job::new(plan, tape, statement, options, &self.stop));
         Ok(())
     }
 
@@ -405,16 +448,31 @@ impl<'a> Course<'a> {
     }
 }
 
+/// What holds while the course is there.
+const NOT_STOPPED: &str = "a course that goes on stops none of its threads";
+
 /// The computation of one segment's proof, on another thread or done at once.
 enum Job {
-    Running(JoinHandle<Element>),
+    Running(JoinHandle<Option<Element>>),
     Done(Element),
 }
 
 impl Job {
-    fn new(plan: Plan, tape: Tape, statement: Statement, apart: bool) -> Self {
-        let work = move || plan.prove(&tape, System::Segmented, &statement).swap_remove(0);
-        if apart { Job::Running(std::thread::spawn(work)) } else { Job::Done(work()) }
+    fn new(plan: Plan, tape: Tape, statement: Statement, options: &Options, stop: &Stop) -> Self {
+        let Options { threads, on_thread, .. } = *options;
+        let stop = stop.0.clone();
+        let work = move || {
+            let go_on = &mut || !stop.load(Ordering::Relaxed);
+            let company = Watch { on_thread, go_on };
+            Some(plan.prove(&tape, System::Segmented, &statement, company)?.swap_remove(0))
+        };
+        if threads < 2 {
+            return Job::Done(work().expect(NOT_STOPPED));
+        }
+        Job::Running(std::thread::spawn(move || {
+            on_thread();
+            work()
+        }))
     }
 
     /// The proof where it is there; else the computation goes on.
@@ -431,11 +489,17 @@ impl Job {
     /// The proof, once it is there.
     fn proof(self) -> Element {
         match self {
-            Job::Running(thread) => thread.join().expect("a prover's thread does not panic"),
+            Job::Running(thread) => {
+                let proof = thread.join().expect("a prover's thread does not panic");
+                proof.expect(NOT_STOPPED)
+            }
             Job::Done(proof) => proof,
         }
     }
 }
+
+/// What the values of a run that is taken up may have, where it began with more memory than it has now.
+const LEAST_MEMORY: u64 = 1 << 30;
 
 /// Splits T so that each segment is half of what is left, and the last two are equal: the proof that
 /// is computed after the last squaring is then of a short stretch.

@@ -7,10 +7,10 @@
 //! π = Π_j (Π_m C_m^(b_(mγ + j)))^(2^(κj)),   j = 0 … γ − 1
 //! ```
 //!
-//! For each j the C_m with the same b are multiplied first, into 2^κ buckets; a running product then
-//! raises bucket b to the power b. A bucket's first product is a copy, so that is T/κ + γ·2^κ
-//! multiplications. They hardly wait for each other, which makes them nearly as cheap as squarings
-//! ([`tetralith_kernels::mont::FastRing::mul_each`]), and threads share them.
+//! For each j, the product of the C_m to the powers b_(mγ + j) < 2^κ takes a multiplication a block and
+//! one for each number below 2^κ: T/κ + γ·2^κ together. They do not wait for each other, which makes them
+//! cheaper than squarings ([`tetralith_kernels::mont::FastRing::product_of_powers_vartime`]), and threads
+//! share them.
 //!
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
 
@@ -27,10 +27,24 @@ use crate::{Element, Error, System, nat};
 use power::power;
 use sha2::{Digest, Sha256};
 
-/// Computes the proof element from the recorded values.
-pub(crate) fn prove(plan: &Plan, tape: &Tape, system: System, statement: &Statement) -> Element {
+/// What accompanies the computation of a proof.
+pub(crate) struct Watch<'a> {
+    /// Called first on each thread that is started.
+    pub(crate) on_thread: fn(),
+    /// Asked now and then; `false` ends the computation.
+    pub(crate) go_on: &'a mut dyn FnMut() -> bool,
+}
+
+/// Computes the proof element from the recorded values; none where it was stopped.
+pub(crate) fn prove(
+    plan: &Plan,
+    tape: &Tape,
+    system: System,
+    statement: &Statement,
+    watch: &mut Watch<'_>,
+) -> Option<Element> {
     let prime = Transcript::new(system, statement).challenge_prime();
-    power(plan, tape, &statement.modulus, &prime)
+    power(plan, tape, &statement.modulus, &prime, watch)
 }
 
 /// Checks y = ±π^ℓ·x^(2^T mod ℓ).
@@ -127,6 +141,12 @@ mod tests {
     use super::*;
     use crate::Modulus;
 
+    macro_rules! quiet {
+        () => {
+            &mut Watch { on_thread: || (), go_on: &mut || true }
+        };
+    }
+
     #[test]
     fn plans_keep_to_their_memory() {
         let modulus = Modulus::rsa2048();
@@ -169,7 +189,7 @@ mod tests {
     fn challenges_of_another_or_a_truncated_statement() {
         let (plan, tape, statement) = honest(2000);
         for (system, other) in [(SYSTEMS[0], SYSTEMS[1]), (SYSTEMS[1], SYSTEMS[0])] {
-            let right = prove(&plan, &tape, system, &statement);
+            let right = prove(&plan, &tape, system, &statement, quiet!()).unwrap();
             verify(system, &statement, &right).unwrap();
             let blank = |change: fn(&mut Statement)| {
                 let mut truncated = statement.clone();
@@ -184,7 +204,7 @@ mod tests {
                 blank(|s| s.modulus = Modulus::lcs35()),
             ];
             for prime in primes {
-                let forged = power(&plan, &tape, &statement.modulus, &prime);
+                let forged = power(&plan, &tape, &statement.modulus, &prime, quiet!()).unwrap();
                 refused(system, &statement, &forged);
             }
         }
@@ -203,7 +223,7 @@ mod tests {
             let mut shifted = Transcript::new(system, &statement).challenge_prime();
             shifted[0] ^= 2;
             for challenge in [smooth, shifted] {
-                let forged = power(&plan, &tape, &statement.modulus, &challenge);
+                let forged = power(&plan, &tape, &statement.modulus, &challenge, quiet!()).unwrap();
                 refused(system, &statement, &forged);
             }
         }
@@ -234,7 +254,7 @@ mod tests {
         };
         let forged = Statement { modulus: modulus.clone(), x, iterations: 600, y: times_w(&y) };
         let prime = Transcript::new(System::Wesolowski, &forged).challenge_prime();
-        let proof = power(&plan, &tape, &modulus, &prime);
+        let proof = power(&plan, &tape, &modulus, &prime, quiet!()).unwrap();
         refused(System::Wesolowski, &forged, &proof);
         // As w has order 2 and ℓ is odd, π·w is a proof of y·w: proofs are sound only where nobody
         // knows an element of low order, and to know one is to know a factor of N.

@@ -7,16 +7,15 @@ use tetralith_vdf::{Checkpoint, Error, Modulus, Options, Proof, Prover, System, 
 
 #[test]
 fn moduli() {
-    let power = {
-        // (2^61 − 1)^3
-        let p = (1u128 << 61) - 1;
-        let square = p * p;
+    // (2^61 − 1)^2, and its cube
+    let p = (1u128 << 61) - 1;
+    let square = p * p;
+    let cube = {
         let low = (square & u128::from(u64::MAX)) * p;
         let high = (square >> 64) * p + (low >> 64);
         [&high.to_be_bytes()[..], &(low as u64).to_be_bytes()].concat()
     };
     type Refused = (&'static str, &'static [u8], fn(&Error) -> bool);
-    let power: &'static [u8] = power.leak();
     let cases: &[Refused] = &[
         ("empty", &[], |e| matches!(e, Error::ModulusZero)),
         ("zero", &[0; 32], |e| matches!(e, Error::ModulusZero)),
@@ -30,13 +29,14 @@ fn moduli() {
             &[0x7f, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255],
             |e| matches!(e, Error::ModulusPrime),
         ),
-        ("a cube", power, |e| matches!(e, Error::ModulusPower { exponent: 3 })),
-        ("a square", &[0xff, 255, 255, 254, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0][..8], |e| {
+        ("a cube", cube.leak(), |e| matches!(e, Error::ModulusPower { exponent: 3 })),
+        ("a square", square.to_be_bytes().to_vec().leak(), |e| {
             matches!(e, Error::ModulusPower { exponent: 2 })
         }),
+        ("3 times something", &[0xff; 16], |e| matches!(e, Error::ModulusSmallFactor)),
     ];
     for (name, bytes, expected) in cases {
-        match Modulus::from_bytes(bytes) {
+        match Modulus::from_bytes(bytes).and_then(|modulus| modulus.check_provable()) {
             Err(error) if expected(&error) => {}
             other => panic!("{name}: {other:?}"),
         }

@@ -36,7 +36,10 @@ fn stopped(
 ) -> Result<(Residue, Proof), Error> {
     let mut left = steps;
     let threads = 1 + steps as usize % 2;
-    prover(system, modulus, x, threads).run_kept(Some(path), &mut |_| {
+    prover(system, modulus, x, threads).run_kept(Some(path), &mut |progress| {
+        if progress.proving {
+            return Next::GoOn;
+        }
         left = left.saturating_sub(1);
         if left == 0 { Next::Stop } else { Next::Save }
     })
@@ -71,6 +74,30 @@ fn stopped_runs_end_as_whole_ones() {
                 .collect();
             assert!(left.is_empty(), "{left:?}");
         }
+    }
+}
+
+/// Nobody has to wait for a proof that nobody wants; the squarings are kept.
+#[test]
+fn stopped_while_proving() {
+    let folder = tempfile::tempdir().unwrap();
+    let modulus = small();
+    let (x, _) = modulus.reduce(b"proving");
+    for (system, threads) in SYSTEMS.into_iter().zip([1, 2, 2]) {
+        let path = folder.path().join(system.name());
+        let mut proving = 0;
+        let result = prover(system, &modulus, &x, threads).run_kept(Some(&path), &mut |progress| {
+            proving += u32::from(progress.proving);
+            assert!(!progress.proving || progress.done == T);
+            if proving > 0 { Next::Stop } else { Next::GoOn }
+        });
+        assert!(matches!(result, Err(Error::Cancelled)), "{system:?}");
+        let mut squared = 0;
+        let again = prover(system, &modulus, &x, threads).run_kept(Some(&path), &mut |progress| {
+            squared += u32::from(!progress.proving && progress.done < T);
+            Next::GoOn
+        });
+        assert_eq!((again.unwrap(), squared), (whole(system, &modulus, &x), 0), "{system:?}");
     }
 }
 

@@ -4,7 +4,7 @@
 //! randomness is needed, and torsion has nowhere to hide. Where the CPU has AVX-512 IFMA, eight
 //! proofs on edwards25519 are verified side by side, one in each lane of its vectors; proofs that
 //! are not well formed are left to [`crate::verify`], which says what is wrong with them. With AVX2
-//! alone it is four. Proofs on P-256 are verified eight at a time, too.
+//! alone it is four. Proofs on P-256 and secp256k1 are verified eight at a time, too.
 //!
 //! Work is spread over the current rayon thread pool.
 
@@ -12,11 +12,15 @@ mod four;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 #[cfg(target_arch = "x86_64")]
-mod p256;
+mod sec1;
 
 use crate::error::Error;
 use crate::keys::SecretKey;
 use crate::proof::{Output, Proof};
+#[cfg(target_arch = "x86_64")]
+use crate::sec1::{K256, P256};
+#[cfg(target_arch = "x86_64")]
+use crate::suite::Sec1Map;
 use crate::suite::{Group, Suite};
 use crate::verify;
 use rayon::prelude::*;
@@ -33,14 +37,14 @@ pub struct Row<'a> {
 }
 
 /// Rows that one task verifies: enough for one inversion to serve many, few enough for the cache.
-const CHUNK: usize = 128;
+const CHUNK: usize = 64;
 
 /// Fewer rows than this, of a group of eight, are faster one by one.
 const LEAST: usize = 4;
 
-/// The same on P-256, where one alone has no vectors' help.
+/// The same on P-256 and secp256k1, where one alone has no vectors' help.
 #[cfg(target_arch = "x86_64")]
-const LEAST_P256: usize = 2;
+const LEAST_SEC1: usize = 2;
 
 /// Verifies rows of one suite; the verdicts are in the rows' order.
 ///
@@ -50,37 +54,63 @@ const LEAST_P256: usize = 2;
 pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>> {
     let one = |row: &Row<'_>| verify(suite, row.public_key, row.alpha, row.proof);
     #[cfg(target_arch = "x86_64")]
-    if rows.len() >= LEAST
-        && let Group::Edwards25519(rules) = suite.group()
-        && let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect()
-    {
-        let (rows, rest) = rows.split_at(for_lanes(rows.len(), LEAST));
-        let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
-        return chunks
-            .flat_map_iter(|rows| lanes::verify(lanes, suite, rules, rows))
-            .chain(rest.par_iter().map(one))
-            .collect();
-    }
-    #[cfg(target_arch = "x86_64")]
-    if rows.len() >= LEAST_P256
-        && let Group::P256(map) = suite.group()
-        && let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect()
-    {
-        let (rows, rest) = rows.split_at(for_lanes(rows.len(), LEAST_P256));
-        let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
-        return chunks
-            .flat_map_iter(|rows| p256::verify(lanes, suite, map, rows))
-            .chain(rest.par_iter().map(one))
-            .collect();
+    if let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect() {
+        let (least, eight): (_, Eight<'_>) = match suite.group() {
+            Group::Edwards25519(rules) => {
+                (LEAST, &move |rows| lanes::verify(lanes, suite, rules, rows))
+            }
+            Group::P256(map) => {
+                (LEAST_SEC1, &move |rows| sec1::verify::<P256>(lanes, suite, map, rows))
+            }
+            Group::Secp256k1 => {
+                let map = Sec1Map::TryAndIncrement;
+                (LEAST_SEC1, &move |rows| sec1::verify::<K256>(lanes, suite, map, rows))
+            }
+        };
+        let (rows, rest) = rows.split_at(for_lanes(rows.len(), least));
+        let mut verdicts = in_chunks(rows, eight);
+        verdicts.extend(rest.iter().map(one));
+        return verdicts;
     }
     if rows.len() >= LEAST
         && let Group::Edwards25519(rules) = suite.group()
         && tetralith_kernels::edwards25519x4::is_fast()
     {
-        let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
-        return chunks.flat_map_iter(|rows| four::verify(suite, rules, rows)).collect();
+        return in_chunks(rows, &|rows| four::verify(suite, rules, rows));
     }
     rows.par_iter().map(one).collect()
+}
+
+/// Verifies rows of any suites; the verdicts are in the rows' order. Those of one suite are verified
+/// together, wherever they stand.
+///
+/// # Security
+/// As [`verify_many`].
+#[must_use]
+pub fn verify_mixed(rows: &[(Suite, Row<'_>)]) -> Vec<Result<Output, Error>> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&i| rows[i].0);
+    let mut verdicts: Vec<(usize, Result<Output, Error>)> = Vec::with_capacity(rows.len());
+    for same in order.chunk_by(|&a, &b| rows[a].0 == rows[b].0) {
+        let of_suite: Vec<Row<'_>> = same.iter().map(|&i| rows[i].1).collect();
+        verdicts.extend(same.iter().copied().zip(verify_many(rows[same[0]].0, &of_suite)));
+    }
+    verdicts.sort_by_key(|&(i, _)| i);
+    verdicts.into_iter().map(|(_, verdict)| verdict).collect()
+}
+
+/// What verifies the rows of a chunk.
+type Eight<'a> = &'a (dyn Fn(&[Row<'_>]) -> Vec<Result<Output, Error>> + Sync);
+
+/// Verifies rows chunk by chunk; on this thread, where there is one chunk or one thread: to wake another
+/// takes as long as some proofs.
+fn in_chunks(rows: &[Row<'_>], verify: Eight<'_>) -> Vec<Result<Output, Error>> {
+    let threads = rayon::current_num_threads();
+    let len = chunk_len(rows.len(), threads);
+    if threads == 1 || rows.len() <= len {
+        return rows.chunks(len).flat_map(verify).collect();
+    }
+    rows.par_chunks(len).flat_map_iter(verify).collect()
 }
 
 /// Proves the output of an input for each key; the proofs are in the rows' order, and are those that
@@ -116,19 +146,25 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
 /// Names the kernel that verifies `n` proofs of a suite here, for benchmarks and messages.
 #[must_use]
 pub fn kernel(suite: Suite, n: usize) -> &'static str {
+    let edwards = matches!(suite.group(), Group::Edwards25519(_));
     #[cfg(target_arch = "x86_64")]
-    if matches!(suite.group(), Group::P256(_)) && n >= LEAST_P256 {
-        let lanes = tetralith_kernels::lanes8::Lanes8::detect();
-        return if lanes.is_some() { "avx512" } else { "portable" };
-    }
-    if !matches!(suite.group(), Group::Edwards25519(_)) {
-        return "portable";
-    }
-    if tetralith_kernels::lanes8::Lanes8::detect().is_some() {
+    if tetralith_kernels::lanes8::Lanes8::detect().is_some() && (edwards || n >= LEAST_SEC1) {
         return "avx512";
     }
-    let four = n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
+    let four = edwards && n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
     if four { "avx2" } else { "portable" }
+}
+
+/// Names the kernel that makes proofs of a suite here, likewise.
+#[must_use]
+pub fn prove_kernel(suite: Suite) -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(suite.group(), Group::Edwards25519(_))
+        && tetralith_kernels::lanes8::Lanes8::detect().is_some()
+    {
+        return "avx512";
+    }
+    "portable"
 }
 
 /// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.

@@ -4,28 +4,35 @@
 //! They are of type BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY and hold bytes, or hex where they are annotated
 //! as strings. [`Verdicts`] writes `row`, `ok`, `output` and `error`.
 //!
-//! Files are hostile. Rows are read one by one and copied, from pages of at most [`MAX_PAGE`] bytes,
-//! so that memory does not grow with the file.
+//! Files are hostile. Their headers, pages and values are decoded here, by decoders that count bytes
+//! before they believe a number, and not by the `parquet` crate, which reserves what a footer states.
+//! Rows are read one by one, from pages of at most [`MAX_PAGE`] bytes, so that memory does not grow with
+//! the file: at most some 100 MiB a column, whatever it says.
 //!
 //! Apache Parquet format 2.11
 
+mod footer;
 mod pages;
+mod thrift;
 mod values;
 mod verdicts;
 
 pub use verdicts::Verdicts;
 
 use crate::error::Error;
-use ::parquet::basic::{ConvertedType, LogicalType, Type};
-use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::file::reader::ChunkReader;
-use ::parquet::schema::types::ColumnDescriptor;
-use pages::{Bounded, Chunk, Fault};
+use bytes::Bytes;
+use footer::Footer;
+use pages::{Chunk, Source};
 use std::sync::Arc;
 use values::Kind;
 
 /// The most bytes of one page, compressed and not, and of a file's footer.
 pub const MAX_PAGE: usize = 64 << 20;
+/// The most bytes of the page of a dictionary, compressed and not.
+pub const MAX_DICTIONARY: usize = 16 << 20;
+/// The most bytes of a value.
+pub const MAX_VALUE: usize = 4 << 20;
 
 /// The names of the columns that are read.
 pub const COLUMNS: [&str; 3] = ["public_key", "alpha", "proof"];
@@ -81,6 +88,12 @@ pub enum RowError {
     /// A value is missing.
     #[error("{0} is null")]
     Null(&'static str),
+    /// A value is too long.
+    #[error("{column} is longer than {MAX_VALUE} bytes")]
+    TooLong {
+        /// The column's name.
+        column: &'static str,
+    },
     /// A string is not hex.
     #[error("{column} is not hex: {reason}")]
     NotHex {
@@ -103,7 +116,7 @@ pub struct OwnedRow {
 }
 
 /// A column of the file.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Column {
     name: &'static str,
     index: usize,
@@ -113,9 +126,8 @@ struct Column {
 
 /// The rows of a file, in order.
 pub struct Rows<R: ChunkReader> {
-    source: Arc<Bounded<R>>,
-    metadata: ParquetMetaData,
-    columns: [Column; 3],
+    source: Arc<Source<R>>,
+    footer: Footer,
     /// The next row group.
     group: usize,
     /// Rows of the group before that are still to come, and what reads them.
@@ -133,21 +145,16 @@ impl<R: ChunkReader> Rows<R> {
     /// # Errors
     /// [`Error::Parquet`]: it is damaged, or its columns are not as they should be.
     pub fn open(source: R) -> Result<Rows<R>, Error> {
-        let source = Bounded::new(source);
-        let metadata = ParquetMetaDataReader::new()
-            .parse_and_finish(&source)
-            .map_err(|error| ParquetError::Footer(error.to_string()))?;
-        let [a, b, c] = COLUMNS.map(|name| find_column(&metadata, name));
-        let columns = [a?, b?, c?];
+        let source = Source::new(source);
+        let footer = Footer::read(&source)?;
         let (source, chunks) = (Arc::new(source), Vec::new());
-        Ok(Rows { source, metadata, columns, group: 0, left: 0, chunks, row: 1, fault: None })
+        Ok(Rows { source, footer, group: 0, left: 0, chunks, row: 1, fault: None })
     }
 
     /// How many rows the footer says there are.
     #[must_use]
     pub fn total(&self) -> u64 {
-        let groups = self.metadata.row_groups().iter();
-        groups.map(|group| rows_of(group.num_rows())).fold(0, u64::saturating_add)
+        self.footer.groups.iter().map(|group| group.rows).sum()
     }
 
     /// Reads the next row; none after the last.
@@ -164,95 +171,63 @@ impl<R: ChunkReader> Rows<R> {
 
     fn read_row(&mut self) -> Result<Option<Result<OwnedRow, RowError>>, Error> {
         while self.left == 0 {
-            if self.group == self.metadata.num_row_groups() {
+            if self.group == self.footer.groups.len() {
                 return Ok(None);
             }
             self.next_group()?;
         }
         let mut values = [const { None }; 3];
-        for ((value, chunk), column) in values.iter_mut().zip(&mut self.chunks).zip(&self.columns) {
+        for ((value, chunk), column) in
+            values.iter_mut().zip(&mut self.chunks).zip(&self.footer.columns)
+        {
             *value = chunk.next().map_err(|reason| damaged(self.row, column.name, reason))?;
         }
         self.left -= 1;
         self.row += 1;
         let [public_key, alpha, proof] = values;
+        let [first, second, third] = &self.footer.columns;
         let row = || {
             Ok(OwnedRow {
-                public_key: self.columns[0].bytes(public_key)?,
-                alpha: self.columns[1].bytes(alpha)?,
-                proof: self.columns[2].bytes(proof)?,
+                public_key: first.bytes(public_key)?,
+                alpha: second.bytes(alpha)?,
+                proof: third.bytes(proof)?,
             })
         };
         Ok(Some(row()))
     }
 
     fn next_group(&mut self) -> Result<(), Error> {
-        let group = self.metadata.row_group(self.group);
-        let rows = rows_of(group.num_rows());
+        let group = self.footer.groups[self.group];
         let mut chunks = Vec::with_capacity(3);
-        for column in &self.columns {
-            let chunk = group
-                .columns()
-                .get(column.index)
-                .ok_or_else(|| damaged(self.row, column.name, "is not in the row group"))?;
-            let chunk = Chunk::new(&self.source, column.name, column.kind, chunk, rows);
-            chunks.push(chunk.map_err(|fault| match fault {
-                Fault::Named(error) => error,
-                Fault::Damage(reason) => damaged(self.row, column.name, reason),
-            })?);
+        for (column, place) in self.footer.columns.iter().zip(group.chunks) {
+            let chunk = Chunk::new(&self.source, column.kind, place, group.rows);
+            let codec = |got| ParquetError::Compression { column: column.name, got };
+            chunks.push(chunk.map_err(codec)?);
         }
         self.chunks = chunks;
-        self.left = rows;
+        self.left = group.rows;
         self.group += 1;
         Ok(())
     }
 }
 
 impl Column {
-    fn bytes(&self, value: Option<Vec<u8>>) -> Result<Vec<u8>, RowError> {
-        let bytes = value.ok_or(RowError::Null(self.name))?;
+    fn bytes(&self, value: Option<Bytes>) -> Result<Vec<u8>, RowError> {
+        let column = self.name;
+        let bytes = value.ok_or(RowError::Null(column))?;
+        let most = if self.is_hex { 2 * MAX_VALUE } else { MAX_VALUE };
+        if bytes.len() > most {
+            return Err(RowError::TooLong { column });
+        }
         if !self.is_hex {
-            return Ok(bytes);
+            return Ok(bytes.to_vec());
         }
-        hex::decode(bytes).map_err(|reason| RowError::NotHex { column: self.name, reason })
+        hex::decode(bytes).map_err(|reason| RowError::NotHex { column, reason })
     }
 }
 
-fn damaged(row: u64, column: &'static str, reason: impl ToString) -> ParquetError {
-    ParquetError::Page { row, column, reason: reason.to_string() }
-}
-
-fn rows_of(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or(0)
-}
-
-fn find_column(metadata: &ParquetMetaData, name: &'static str) -> Result<Column, ParquetError> {
-    let schema = metadata.file_metadata().schema_descr();
-    let at = |descriptor: &ColumnDescriptor| descriptor.path().parts()[..] == [name];
-    let index = schema
-        .columns()
-        .iter()
-        .position(|descriptor| at(descriptor))
-        .ok_or(ParquetError::MissingColumn(name))?;
-    let descriptor = schema.column(index);
-    if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
-        return Err(ParquetError::Nested(name));
-    }
-    let fixed = match descriptor.physical_type() {
-        Type::BYTE_ARRAY => None,
-        Type::FIXED_LEN_BYTE_ARRAY => {
-            Some(usize::try_from(descriptor.type_length()).unwrap_or_default())
-        }
-        got => return Err(ParquetError::ColumnType { column: name, got: got.to_string() }),
-    };
-    if fixed == Some(0) {
-        let got = "FIXED_LEN_BYTE_ARRAY of length 0".into();
-        return Err(ParquetError::ColumnType { column: name, got });
-    }
-    let kind = Kind { fixed, optional: descriptor.max_def_level() == 1 };
-    let is_hex = descriptor.logical_type_ref() == Some(&LogicalType::String)
-        || descriptor.converted_type() == ConvertedType::UTF8;
-    Ok(Column { name, index, kind, is_hex })
+fn damaged(row: u64, column: &'static str, reason: String) -> ParquetError {
+    ParquetError::Page { row, column, reason }
 }
 
 #[cfg(test)]

@@ -150,3 +150,31 @@ fn schedules_are_those_of_exact_arithmetic() {
         assert_eq!(leader_slots(&key, &[7; 32], &check, first..first + 300).unwrap(), expected);
     }
 }
+
+/// A schedule that is known from elsewhere, of the eras before Babbage: there the input was the hash of the
+/// slot (and the nonce, unless it was neutral) combined by exclusive or with a constant's, and the leader
+/// value the output itself, whose upper half decides here.
+#[test]
+fn a_known_schedule_is_found() {
+    use blake2::digest::consts::U32;
+    use blake2::{Blake2b, Digest};
+    let path = "/../../vectors/vrf/cardano-leader/tpraos_slots.json";
+    let text = std::fs::read_to_string([env!("CARGO_MANIFEST_DIR"), path].concat()).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let number = |name: &str| json[name].as_u64().unwrap();
+    let ratio = |name: &str| json[name].as_str().unwrap().parse::<Ratio>().unwrap();
+    let seed = json["seed_ascii"].as_str().unwrap();
+    let key = SecretKey::from_bytes(Suite::Draft03Cardano, seed.as_bytes()).unwrap();
+    let check = LeaderCheck::new(ratio("stake"), ratio("active_slot_coefficient")).unwrap();
+    let hash = |number: u64| -> [u8; 32] { Blake2b::<U32>::digest(number.to_be_bytes()).into() };
+    let leads = |slot: &u64| {
+        let (slot, constant) = (hash(*slot), hash(1));
+        let input: [u8; 32] = core::array::from_fn(|i| slot[i] ^ constant[i]);
+        let output = key.output(&input).unwrap();
+        check.is_leader(output.as_bytes()[..32].try_into().unwrap())
+    };
+    let slots = number("first_slot")..number("first_slot") + number("slots");
+    let expected: Vec<u64> =
+        json["leads"].as_array().unwrap().iter().map(|slot| slot.as_u64().unwrap()).collect();
+    assert_eq!(slots.filter(leads).collect::<Vec<u64>>(), expected);
+}

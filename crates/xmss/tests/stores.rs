@@ -426,7 +426,7 @@ fn etcd_signers_are_killed_in_a_loop() {
 
 #[test]
 fn postgres_on_another_timeline_is_a_copy() {
-    let mut server = Postgres::start_with(&["restore_command = 'false'"]);
+    let mut server = Postgres::start_with(&["restore_command = 'false'"], &[]);
     let open = |server: &Postgres| PostgresStore::open(&server.address(), key_id(&key()), None);
     let mut store = open(&server).unwrap();
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();
@@ -453,7 +453,7 @@ fn postgres_on_another_timeline_is_a_copy() {
 /// Where transactions are serializable the server tells the slower of two otherwise.
 #[test]
 fn postgres_signers_race_in_serializable_transactions() {
-    let server = Postgres::start_with(&["default_transaction_isolation = 'serializable'"]);
+    let server = Postgres::start_with(&["default_transaction_isolation = 'serializable'"], &[]);
     let open = || PostgresStore::open(&server.address(), key_id(&key()), None).unwrap();
     create(&mut open(), &key(), 0, [7; 16], 5).unwrap();
     let mut indices = BTreeSet::new();
@@ -474,12 +474,12 @@ fn postgres_signers_race_in_serializable_transactions() {
 
 #[test]
 fn postgres_must_sync() {
-    let server = Postgres::start_with(&["fsync = off"]);
+    let server = Postgres::start_with(&["fsync = off"], &[]);
     let mut store = PostgresStore::open(&server.address(), key_id(&key()), None).unwrap();
     let refused = create(&mut store, &key(), 0, [7; 16], 5).unwrap_err();
     assert!(refused.to_string().contains("fsync = off"), "{refused}");
     // A server that would acknowledge before it syncs is asked for more at each commit.
-    let server = Postgres::start_with(&["synchronous_commit = off"]);
+    let server = Postgres::start_with(&["synchronous_commit = off"], &[]);
     let mut store = PostgresStore::open(&server.address(), key_id(&key()), None).unwrap();
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();
     let mut state = Reservations::open(store, &key(), signer("sync")).unwrap();

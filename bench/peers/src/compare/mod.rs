@@ -104,13 +104,29 @@ fn ours(arguments: &Arguments, global: &crate::Arguments) -> Result<Option<Resul
         return Ok(None);
     }
     eprintln!("== tetralith bench {}", arguments.noun);
-    let mut command = Command::new(&arguments.ours);
-    command.args(["--quiet", "--json", "bench", &arguments.noun]);
+    let bench = || {
+        let mut command = Command::new(&arguments.ours);
+        command.args(["--quiet", "--json", "bench", &arguments.noun]);
+        command
+    };
+    let mut command = bench();
     if arguments.noun == "xmss" {
         command.args(["--heights", &heights(global)]);
     }
-    output(command, global).map(Some)
+    let mut results = output(command, global, None)?;
+    if arguments.noun == "vrf" && results.machine.features.iter().any(|name| name == "avx512") {
+        // What a machine with AVX2 alone would do, beside the same peers.
+        eprintln!("== TETRALITH_KERNEL=avx2 tetralith bench vrf --only {MANY}");
+        let mut command = bench();
+        command.env("TETRALITH_KERNEL", "avx2");
+        let rows = output(command, global, Some(MANY))?.results;
+        results.results.extend(rows.into_iter().filter(|row| row.kernel == "avx2"));
+    }
+    Ok(Some(results))
 }
+
+/// The names of our rows with many verifications begin so.
+const MANY: &str = "vrf.verify_";
 
 /// Runs this program for the peers, in a process of its own as ours is.
 fn peers(arguments: &Arguments, global: &crate::Arguments) -> Result<Results, String> {
@@ -121,16 +137,21 @@ fn peers(arguments: &Arguments, global: &crate::Arguments) -> Result<Results, St
     if let Some(core) = global.core {
         command.args(["--core", &core.to_string()]);
     }
-    output(command, global)
+    output(command, global, None)
 }
 
 fn heights(global: &crate::Arguments) -> String {
     global.heights.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn output(mut command: Command, global: &crate::Arguments) -> Result<Results, String> {
+/// Runs a bench; of the rows that were asked for, or else of those of `only`.
+fn output(
+    mut command: Command,
+    global: &crate::Arguments,
+    only: Option<&str>,
+) -> Result<Results, String> {
     command.args(["--seconds", &global.seconds.to_string()]);
-    if let Some(only) = &global.only {
+    if let Some(only) = global.only.as_deref().or(only) {
         command.args(["--only", only]);
     }
     command.stderr(std::process::Stdio::inherit());

@@ -114,9 +114,13 @@ fn vrf(groups: &[Group]) -> Vec<Panel> {
             panels.push(Panel { title, x: "n", y: "µs per proof", x_ticks, series: Vec::new() });
         }
         let panel = panels.iter_mut().find(|panel| panel.title == title).expect("pushed above");
+        let ours =
+            |kernel: &str| entries(group).any(|entry| entry.ours && entry.row.kernel == kernel);
+        let forced = if ours("avx512") { "avx2" } else { "" };
         for entry in entries(group) {
             let point = (entry.row.n as f64, entry.row.ns_median / 1e3);
-            let label = if entry.ours { "tetralith".to_owned() } else { who(entry) };
+            let plain = entry.ours && entry.row.kernel != forced;
+            let label = if plain { "tetralith".to_owned() } else { who(entry) };
             let known =
                 panel.series.iter().any(|line| line.label == label && line.points.contains(&point));
             if !known {

@@ -37,7 +37,7 @@ pub(crate) struct Command {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Seconds of measuring for each row
-    #[arg(long, default_value_t = 1.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 1.0, value_name = "SECONDS", value_parser = parse_seconds)]
     seconds: f64,
     /// Measure only rows whose name and parameters contain this text
     #[arg(long, value_name = "TEXT")]
@@ -245,9 +245,17 @@ fn percentile(values: &mut [f64], percent: usize) -> f64 {
     values[(values.len() - 1) * percent / 100]
 }
 
+/// Reads how long to measure, at most an hour.
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("give seconds, from 0 to 3600".into()),
+    }
+}
+
 /// Runs `tetralith bench`.
 pub(crate) fn run(context: Context, command: Command) -> Outcome {
-    let budget = Duration::from_secs_f64(command.seconds.clamp(0.0, 3600.0));
+    let budget = Duration::from_secs_f64(command.seconds);
     let results = measure(context, &command, budget)?;
     if let Some(path) = &command.csv {
         crate::io::write(path, table::csv(&results).as_bytes(), crate::io::Access::Public, true)?;

@@ -3,7 +3,7 @@
 use super::{Case, Runner};
 use crate::failure::Outcome;
 use std::hint::black_box;
-use tetralith_vrf::{Row, SecretKey, Suite, kernel, prove_many, verify, verify_many};
+use tetralith_vrf::{Row, SecretKey, Suite, kernel, prove_kernel, prove_many, verify, verify_many};
 
 /// Measures the jobs of vrf.
 pub(crate) fn run(runner: &mut Runner) -> Outcome {
@@ -35,7 +35,7 @@ fn one(runner: &mut Runner, suite: Suite) {
     let name = suite.name();
     if runner.wants("vrf.prove", name) {
         let key = SecretKey::from_bytes(suite, &[7; 32]).expect("a scalar below the order");
-        runner.measure(Case::new("vrf.prove", name, kernel(suite, 1)), 1, || {
+        runner.measure(Case::new("vrf.prove", name, prove_kernel(suite)), 1, || {
             black_box(key.prove(black_box(&[5; 32])).is_ok());
         });
     }
@@ -58,7 +58,7 @@ fn proofs(runner: &mut Runner, suite: Suite, n: usize) {
     let keys: Vec<SecretKey> = (0..n).map(|i| key((i % 128) as u8)).collect();
     let rows: Vec<(&SecretKey, &[u8])> = keys.iter().map(|key| (key, &[5; 32][..])).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let case = Case { n, ..Case::new("vrf.prove_many", suite.name(), kernel(suite, n)) };
+    let case = Case { n, ..Case::new("vrf.prove_many", suite.name(), prove_kernel(suite)) };
     runner.measure(case, n as u64, || {
         assert!(pool.install(|| prove_many(&rows)).iter().all(Result::is_ok));
     });

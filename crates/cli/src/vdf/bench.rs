@@ -17,7 +17,7 @@ pub(crate) struct Bench {
     #[arg(long, default_value_t = 2048, value_name = "BITS", value_parser = clap::value_parser!(u16).range(64..=8192))]
     bits: u16,
     /// Seconds of measuring for each kernel
-    #[arg(long, default_value_t = 1.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 1.0, value_name = "SECONDS", value_parser = crate::bench::parse_seconds)]
     seconds: f64,
 }
 
@@ -35,7 +35,7 @@ struct Speed {
 pub(super) fn run(context: Context, command: &Bench) -> Outcome {
     let machine = Machine::describe();
     let clock = clock_rate();
-    let limit = Duration::from_secs_f64(command.seconds.clamp(0.0, 3600.0));
+    let limit = Duration::from_secs_f64(command.seconds);
     let speeds: Vec<Speed> = Kernel::ALL
         .into_iter()
         .filter_map(|kernel| Some(Speed { kernel, ns: measure(kernel, command.bits, limit)? }))

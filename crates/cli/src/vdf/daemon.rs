@@ -3,9 +3,12 @@
 //! It lives in the command because sockets, the clock and signals do; the library below knows none.
 //! Workers are threads of their own: the sockets' thread never squares.
 
+mod connection;
+mod cores;
 mod http;
 mod job;
 mod lines;
+mod request;
 mod store;
 mod work;
 
@@ -14,8 +17,10 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{self, Access};
 use crate::random;
 use clap::Args;
+use cores::Reserved;
 use rand_core::Rng;
-use serde_json::{Value, json};
+use request::Fault;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -43,6 +48,9 @@ pub(crate) struct Daemon {
     /// Challenges squared at once, each by a thread that does nothing else
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: u16,
+    /// Reserve these cores, as in 2,4-7: a worker on each, and nothing else of the daemon (Linux)
+    #[arg(long, value_name = "LIST", conflicts_with = "workers")]
+    cores: Option<cores::List>,
     /// Threads that a challenge's proof takes beside its worker
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
     provers: u16,
@@ -55,6 +63,9 @@ pub(crate) struct Daemon {
     /// Challenges in the folder, ended ones among them
     #[arg(long, default_value_t = 4096, value_name = "N")]
     keep: usize,
+    /// Connections at once, over HTTP and over sockets each; half of HTTP's may listen to events
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u16).range(2..))]
+    connections: u16,
     /// The most squarings of a challenge, as a power of two
     #[arg(long, default_value_t = 40, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
     most: u8,
@@ -85,19 +96,35 @@ pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
         options: Options {
             memory: u64::from(command.memory) << 20,
             threads: 1 + usize::from(command.provers),
+            on_thread: cores::leave,
             ..Options::default()
         },
     };
+    let reserved = Reserved::new(command.cores.as_ref())?; // before any thread is started
+    if command.cores.is_some() && !reserved.apart {
+        let text = "every core is reserved: sockets and proofs take their time from the workers";
+        context.event("daemon.cores", text, json!({ "cores": reserved.cores() }));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(4)
         .build()
         .map_err(|error| Failure::new(Exit::Environment, "threads.start", error))?;
     std::thread::scope(|scope| {
-        for _ in 0..command.workers {
-            scope.spawn(|| work::run(&store, settings));
-        }
-        let served = runtime.block_on(serve(context, command, &store, &token));
+        let (store, reserved) = (&store, &reserved);
+        let start = |number: usize| {
+            let name = format!("worker-{number}");
+            std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
+                reserved.take(number);
+                work::run(context, store, settings);
+            })
+        };
+        let workers = reserved.cores().len().max(usize::from(command.workers));
+        let started = (0..workers).try_for_each(|number| start(number).map(|_| ()));
+        let served = match started {
+            Ok(()) => runtime.block_on(serve(context, command, store, &token)),
+            Err(error) => Err(Failure::new(Exit::Environment, "threads.start", error)),
+        };
         store.stop();
         served
     })
@@ -112,8 +139,9 @@ async fn serve(
 ) -> Outcome {
     let listener = bind(command.http).await?;
     let mut listening = json!({ "http": address(&listener) });
-    tokio::spawn(http::serve(listener, store.clone(), token.clone()));
-    let service = lines::Service::new(store.clone(), token.clone());
+    let most = usize::from(command.connections);
+    tokio::spawn(http::serve(listener, store.clone(), token.clone(), most));
+    let service = lines::Service::new(store.clone(), token.clone(), most);
     if let Some(place) = command.lines {
         let listener = bind(place).await?;
         listening["lines"] = json!(address(&listener));
@@ -216,14 +244,13 @@ impl Token {
     }
 }
 
-/// An object; what is wrong with it, else.
-fn parse_json(bytes: &[u8]) -> Outcome<Value> {
-    let value: Value = serde_json::from_slice(bytes)
-        .map_err(|error| Failure::usage("request.json", format!("this is no JSON: {error}")))?;
-    if value.is_object() {
-        return Ok(value);
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Form(code, message) => Failure::usage(code, message),
+            Fault::Vdf(error) => error.into(),
+        }
     }
-    Err(Failure::usage("request.json", "a request is a JSON object"))
 }
 
 /// Does what may take long, or writes files, on a thread apart.

@@ -3,6 +3,7 @@
 use super::{Job, name, squarings};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::io;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::CHECK_EVERY;
-use tetralith_vdf::{Checkpoint, Evaluation, Fault, Modulus, Next, Residue};
+use tetralith_vdf::{Checkpoint, Error, Evaluation, Fault, Modulus, Next, Residue};
 
 /// What to compute, and where to keep its state.
 #[derive(Args, Debug)]
@@ -29,6 +30,9 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
     let start = Instant::now();
     let mut watched = Watched::new(context, command.checkpoint.as_deref())?;
     let mut evaluation = watched.start(&modulus, &x, iterations)?;
+    if let Err(flaw) = modulus.check_provable() {
+        context.log("vdf.modulus", format!("{flaw}; it is squared all the same"), json!({}));
+    }
     let from = evaluation.done();
     let y = watched.run(&mut evaluation)?;
     let seconds = start.elapsed().as_secs_f64();
@@ -81,6 +85,9 @@ impl SaveClock {
 
 impl<'a> Watched<'a> {
     pub(super) fn new(context: Context, checkpoint: Option<&'a Path>) -> Outcome<Self> {
+        if let Some(path) = checkpoint {
+            io::check_place(path)?;
+        }
         Ok(Self { context, checkpoint, clock: SaveClock::new(checkpoint.is_some())? })
     }
 
@@ -92,7 +99,9 @@ impl<'a> Watched<'a> {
         iterations: u64,
     ) -> Outcome<Evaluation> {
         let found = match self.checkpoint {
-            Some(path) => Checkpoint::load(path)?,
+            Some(path) => {
+                Checkpoint::load(path).map_err(|error| at_checkpoint(error, Some(path)))?
+            }
             None => None,
         };
         let Some((checkpoint, problem)) = found else {
@@ -100,11 +109,11 @@ impl<'a> Watched<'a> {
         };
         if let Some(problem) = problem {
             let text = format!("{problem}; going back to the checkpoint before");
-            self.context.event("checkpoint.damaged", text, json!({}));
+            self.context.log("checkpoint.damaged", text, json!({}));
         }
         checkpoint.expect(modulus, x, iterations)?;
         let text = format!("going on after {}", squarings(checkpoint.done()));
-        self.context.event("checkpoint.resumed", text, json!({ "done": checkpoint.done() }));
+        self.context.log("checkpoint.resumed", text, json!({ "done": checkpoint.done() }));
         Ok(Evaluation::resume(&checkpoint)?)
     }
 
@@ -115,7 +124,10 @@ impl<'a> Watched<'a> {
         loop {
             if let Some(result) = evaluation.result() {
                 progress.finish();
-                self.save(evaluation)?;
+                // The result is worth more than the file that would lead to it.
+                if let Err(failure) = self.save(evaluation) {
+                    self.context.log("checkpoint.unsaved", &failure.message, json!({}));
+                }
                 return Ok(result);
             }
             let step = evaluation.advance(CHECK_EVERY)?;
@@ -156,7 +168,21 @@ pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
             squarings(back_to)
         );
         let fields = json!({ "found_at": found_at, "back_to": back_to });
-        context.event("vdf.fault", text, fields);
+        context.log("vdf.fault", text, fields);
+    }
+}
+
+/// Names the checkpoint in an error of its files.
+pub(super) fn at_checkpoint(error: Error, path: Option<&Path>) -> Failure {
+    let about = matches!(error, Error::CheckpointDamaged(_) | Error::Io(_));
+    let failure = Failure::from(error);
+    match path {
+        Some(path) if about => {
+            let message = format!("{}: {}", path.display(), failure.message);
+            Failure { message, ..failure }
+                .hint("its copy, FILE.previous, does not help either; delete both to begin anew")
+        }
+        _ => failure,
     }
 }
 

@@ -1,13 +1,13 @@
 //! `tetralith vdf prove` and `tetralith vdf verify`.
 
-use super::eval::{SaveClock, stopped_by_signal, tell_fault};
+use super::eval::{SaveClock, at_checkpoint, stopped_by_signal, tell_fault};
 use super::{Job, name, read_modulus, read_number, squarings};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tetralith_vdf::eval::CHECK_EVERY;
 use tetralith_vdf::{Error, Modulus, Options, Proof, Prover, System};
@@ -63,6 +63,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         memory: u64::from(command.memory) << 20,
         threads: context.threads,
         segments: usize::from(command.segments),
+        ..Options::default()
     };
     let start = Instant::now();
     let mut prover = Prover::new(command.proof.system(), &modulus, &x, iterations, options)?;
@@ -70,25 +71,33 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     let mut squared = start;
     let mut clock = SaveClock::new(command.checkpoint.is_some())?;
     let mut first = true;
+    if let Some(kept) = &command.checkpoint {
+        io::check_place(kept)?;
+    }
     let result = prover.run_kept(command.checkpoint.as_deref(), &mut |step| {
         if std::mem::take(&mut first) && step.done > CHECK_EVERY {
             let text = format!("going on after {}", squarings(step.done));
-            context.event("checkpoint.resumed", text, json!({ "done": step.done }));
+            context.log("checkpoint.resumed", text, json!({ "done": step.done }));
         }
         tell_fault(context, step.fault);
         progress.set(step.done);
-        squared = Instant::now();
+        if !step.proving {
+            squared = Instant::now();
+        }
         clock.next()
     });
     progress.finish();
     let (y, proof) = match result {
         Err(Error::Cancelled) => return Err(stopped_by_signal()),
-        result => result?,
+        result => result.map_err(|error| at_checkpoint(error, command.checkpoint.as_deref()))?,
     };
     let bytes = proof.to_bytes();
     command.output.write(&bytes, Access::Public)?;
     if let Some(kept) = &command.checkpoint {
-        Prover::forget(kept)?;
+        // The proof is written: what is left behind is in nobody's way.
+        if let Err(error) = Prover::forget(kept) {
+            context.log("checkpoint.left", format!("{}: {error}", kept.display()), json!({}));
+        }
     }
     let fields = json!({
         "y": y.to_string(), "proof": command.output.output, "bytes": bytes.len(),
@@ -96,7 +105,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         "seconds": start.elapsed().as_secs_f64(),
         "seconds_after_last_squaring": squared.elapsed().as_secs_f64(),
     });
-    context.answer(y, fields)
+    context.wrote(&command.output, "vdf.proved", y, fields)
 }
 
 /// A proof, and what it is expected to be about.
@@ -118,44 +127,80 @@ pub(crate) struct Verify {
     #[arg(short = 't', long, value_name = "LOG2", conflicts_with = "iterations", value_parser = clap::value_parser!(u8).range(0..=63))]
     log2: Option<u8>,
     /// Expect T squarings
-    #[arg(short = 'T', long, value_name = "T")]
+    #[arg(short = 'T', long, value_name = "T", value_parser = super::parse_count)]
     iterations: Option<u64>,
 }
 
 /// A proof of 64 segments or 55 halvings for the largest modulus is shorter.
 const MAX_PROOF: u64 = 1 << 20;
 
-/// Runs `tetralith vdf verify`: all proofs at once, one line for each; the first failure is the answer.
+/// Runs `tetralith vdf verify`: all proofs at once, and a line for each. A file that is no proof hides
+/// none of the others.
 pub(super) fn verify(context: Context, command: &Verify) -> Outcome {
     let modulus = command.modulus.as_deref().map(read_modulus).transpose()?;
-    let mut proofs = Vec::new();
-    for path in &command.proofs {
-        let bytes = io::read(path, MAX_PROOF)?;
-        let proof = match &modulus {
-            Some(modulus) => Proof::from_bytes_modulo(&bytes, modulus)?,
-            None => Proof::from_bytes(&bytes)?,
+    let read = |path: &PathBuf| read_proof(context, command, path, modulus.as_ref());
+    let mut results: Vec<Outcome<Proof>> = command.proofs.iter().map(read).collect();
+    let proofs: Vec<Proof> = results.iter().flatten().cloned().collect();
+    let read = results.iter_mut().filter(|result| result.is_ok());
+    for (result, verdict) in read.zip(Proof::verify_many(&proofs, context.threads)) {
+        if let Err(error) = verdict {
+            *result = Err(error.into());
+        }
+    }
+    match &results[..] {
+        [result] => {
+            let proof = result.as_ref().map_err(Clone::clone)?;
+            context.answer(describe(proof), fields(proof))
+        }
+        _ => tell_all(context, &command.proofs, &results),
+    }
+}
+
+/// A line for each of several proofs; the worst failure is the command's.
+fn tell_all(context: Context, paths: &[PathBuf], results: &[Outcome<Proof>]) -> Outcome {
+    let mut rows = Vec::new();
+    for (path, result) in paths.iter().zip(results) {
+        let (text, mut row) = match result {
+            Ok(proof) => (describe(proof), fields(proof)),
+            Err(failure) => (
+                format!("refused: {}", failure.message),
+                json!({ "code": failure.code, "message": failure.message }),
+            ),
         };
-        expect(context, command, &proof)?;
-        proofs.push(proof);
+        row["file"] = path.display().to_string().into();
+        row["valid"] = result.is_ok().into();
+        rows.push(row);
+        if !context.json {
+            context.line(&format!("{}: {text}", path.display()))?;
+        }
     }
-    for (path, result) in command.proofs.iter().zip(Proof::verify_many(&proofs, context.threads)) {
-        result.map_err(|error| match proofs.len() {
-            1 => Failure::from(error),
-            _ => Failure::verification(format!("{}: {error}", path.display())),
-        })?;
-    }
-    let lines: Vec<String> = proofs.iter().map(describe).collect();
-    let rows: Vec<Value> = proofs.iter().map(fields).collect();
-    match &rows[..] {
-        [row] => context.answer(&lines[0], row.clone()),
-        _ => context.answer(lines.join("\n"), json!({ "proofs": rows })),
-    }
+    let failed: Vec<&Failure> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+    let Some(first) = failed.iter().min_by_key(|failure| failure.exit as u8) else {
+        return if context.json { context.answer("", json!({ "proofs": rows })) } else { Ok(()) };
+    };
+    let message = format!("{} of {} proofs do not verify", failed.len(), results.len());
+    Err(Failure::new(first.exit, first.code, message).with("proofs", rows.into()))
+}
+
+fn read_proof(
+    context: Context,
+    command: &Verify,
+    path: &Path,
+    modulus: Option<&Modulus>,
+) -> Outcome<Proof> {
+    let bytes = io::read(path, MAX_PROOF)?;
+    let proof = match modulus {
+        Some(modulus) => Proof::from_bytes_modulo(&bytes, modulus)?,
+        None => Proof::from_bytes(&bytes)?,
+    };
+    expect(context, command, &proof)?;
+    Ok(proof)
 }
 
 fn describe(proof: &Proof) -> String {
     let statement = proof.statement();
     let (count, modulus) = (squarings(statement.iterations), name(&statement.modulus));
-    format!("valid: {} proof of {count} modulo {modulus}", proof.system().name())
+    format!("valid: {} proof of {count} modulo {modulus}, y up to its sign", proof.system().name())
 }
 
 fn fields(proof: &Proof) -> Value {

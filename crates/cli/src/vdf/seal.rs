@@ -24,7 +24,7 @@ pub(crate) struct Seal {
     #[arg(short = 't', long, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
     log2: Option<u8>,
     /// For T squarings
-    #[arg(short = 'T', long, value_name = "T")]
+    #[arg(short = 'T', long, value_name = "T", value_parser = super::parse_count)]
     iterations: Option<u64>,
     /// The reference speed in squarings per second, or `measured` for this machine's
     #[arg(long, default_value = "10000000", value_name = "RATE")]
@@ -56,7 +56,7 @@ pub(super) fn seal(context: Context, command: &Seal) -> Outcome {
     let fields = json!({
         "sealed": command.output.output, "iterations": iterations, "seconds": seconds,
     });
-    context.answer(text, fields)
+    context.wrote(&command.output, "vdf.sealed", text, fields)
 }
 
 /// `1.5h` in seconds.
@@ -141,20 +141,22 @@ pub(super) fn open(context: Context, command: &Open) -> Outcome {
         "file": command.output.output, "bytes": file.len(), "iterations": sealed.iterations(),
         "seconds": start.elapsed().as_secs_f64(),
     });
-    // A file that goes to standard output is all that goes there.
-    if command.output.output == std::path::Path::new("-") {
-        context.event("vdf.opened", text, fields);
-        return Ok(());
-    }
-    context.answer(text, fields)
+    context.wrote(&command.output, "vdf.opened", text, fields)
 }
 
 /// The size of the new modulus.
 #[derive(Args, Debug)]
 pub(crate) struct NewModulus {
     /// Its bits, a multiple of 128 from 256 to 8192
-    #[arg(long, default_value_t = 2048, value_name = "BITS")]
+    #[arg(long, default_value_t = 2048, value_name = "BITS", value_parser = parse_bits)]
     bits: u32,
+}
+
+fn parse_bits(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(bits @ 256..=8192) if bits % 128 == 0 => Ok(bits),
+        _ => Err("a new modulus has a multiple of 128 bits, from 256 to 8192".into()),
+    }
 }
 
 /// Runs `tetralith vdf modulus`.

@@ -82,8 +82,9 @@ impl Secret {
         let cached = self.key.save_cache(&cache_base(path));
         let removed = cached.and_then(|()| partial.map_or(Ok(()), Partial::remove));
         let written = removed.map_err(Failure::from).and_then(|()| staged.finish());
-        if written.is_err() {
-            created.take_back(store, path)?;
+        match written {
+            Ok(()) => store::replaced(path),
+            Err(_) => created.take_back(store, path)?,
         }
         written
     }

@@ -2,6 +2,7 @@
 
 use super::{key, with_suffix};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::io::Access;
 use rand_core::Rng;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -55,10 +56,10 @@ fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
         Some(("sqlite", path)) if !path.is_empty() => Ok(Place::Sqlite(path.into())),
         Some(("file", path)) if !path.is_empty() => Ok(Place::File(path.into())),
         Some(("postgres" | "postgresql", _)) => Ok(Place::Postgres(url)),
-        Some(("etcd", _)) => Ok(Place::Etcd(url)),
+        Some(("etcd" | "etcds", _)) => Ok(Place::Etcd(url)),
         // What it is instead is not told: it could hold a password.
         _ => Err(Failure::usage("store.url", "the store is none of a kind that is known")
-            .hint("use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE or etcd://HOST")),
+            .hint("use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE, etcd://HOST or etcds://HOST")),
     }
 }
 
@@ -101,7 +102,8 @@ pub(crate) fn create(
     force: bool,
 ) -> Outcome<Created> {
     let place = place(arguments, key)?;
-    // A run that was killed before it wrote its key may have left a state under the key's name.
+    // A run that was killed before it wrote its key may have left a state under the key's name; or, where it
+    // was to replace a key, a state where that key's was.
     let orphan = place == default_place(key) && !key.exists();
     if (force || orphan) && place.path().is_some() {
         discard(arguments, key, public, orphan)?;
@@ -143,12 +145,25 @@ fn untouched(record: &Record) -> bool {
 }
 
 /// Deletes the state of the key that is to be replaced, or an `orphan` with which nothing was signed.
+///
+/// Wherever this is cut short, the state that is found next is that of the key to be replaced, or the one
+/// that was announced last, or none.
 fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) -> Outcome {
     // Held until its files are gone, so that nobody signs with it meanwhile.
     let mut store = open(arguments, key, public)?;
-    let Some(found) = store.load().map_err(|error| failure(&error))? else { return Ok(()) };
-    if found.key_id == state::key_id(public) {
+    let id = state::key_id(public);
+    let found = match store.load().map_err(|error| failure(&error))? {
+        None if orphan => return Ok(()),
+        None => return announce(key, &id),
+        Some(found) => found,
+    };
+    if found.key_id == id {
         return if untouched(&found) { Ok(()) } else { Err(failure(&StateError::Exists)) };
+    }
+    // What was cut short made a state for a key that never came to be: nobody can sign with it.
+    if announced(key) == Some(found.key_id) && untouched(&found) {
+        remove(arguments, key)?;
+        return announce(key, &id);
     }
     if orphan {
         store.seen().check(&found).map_err(|error| failure(&error))?;
@@ -160,7 +175,29 @@ fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) 
         return Err(failure(&StateError::OtherKey)
             .hint("this state is not that of the key to be replaced; choose another --store"));
     }
+    announce(key, &id)?;
     remove(arguments, key)
+}
+
+/// Where is written, while a key is replaced, whose state takes the place of its own.
+fn announcement(key: &Path) -> PathBuf {
+    with_suffix(key, ".replacing")
+}
+
+/// Writes, durably, which key's state comes next, before the one of the key to be replaced goes.
+fn announce(key: &Path, id: &[u8; 32]) -> Outcome {
+    let text = format!("{}\n", hex::encode(id));
+    crate::io::write(&announcement(key), text.as_bytes(), Access::Owner, true)
+}
+
+fn announced(key: &Path) -> Option<[u8; 32]> {
+    let text = crate::io::read_text(&announcement(key), 1 << 10).ok()?;
+    hex::decode(text.trim()).ok()?.try_into().ok()
+}
+
+/// The key is there: nothing is being replaced any more. What stays names a key that has its state.
+pub(crate) fn replaced(key: &Path) {
+    let _ = std::fs::remove_file(announcement(key));
 }
 
 /// Deletes a state that is held. What a server keeps stays: without its key it is a row that nobody signs
@@ -242,7 +279,9 @@ mod tests {
         assert!(place(Some("sqlite:/x/y")).unwrap() == Place::Sqlite("/x/y".into()));
         assert!(place(Some("file:y")).unwrap() == Place::File("y".into()));
         assert!(place(Some("postgres://h/d")).unwrap() == Place::Postgres("postgres://h/d".into()));
-        assert!(place(Some("etcd://h")).unwrap() == Place::Etcd("etcd://h".into()));
+        for url in ["etcd://h", "etcds://h?cacert=f"] {
+            assert!(place(Some(url)).unwrap() == Place::Etcd(url.into()));
+        }
         for wrong in ["file:", "nothing", "postgress://user:secret@host/db"] {
             let refused = place(Some(wrong)).err().unwrap();
             assert_eq!(refused.code, "store.url");

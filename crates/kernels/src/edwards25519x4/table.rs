@@ -135,13 +135,7 @@ impl Multiples {
 
 impl FixedMultiples {
     pub(super) fn new(point: &Point) -> FixedMultiples {
-        let cached = point.cached();
-        let mut multiples = vec![*point];
-        for i in 1..128 {
-            multiples.push(multiples[i - 1].add_cached(&cached));
-        }
-        let mut entries = vec![edwards25519::Affine::IDENTITY];
-        entries.extend(edwards25519::Affine::from_points(&multiples));
+        let entries = edwards25519::Affine::multiples(point, 128);
         let row = |entry: &edwards25519::Affine| {
             let coordinates = [entry.y_plus_x, entry.y_minus_x, entry.xy2d];
             let mut row = Row([[0; 8]; 4]);

@@ -56,19 +56,32 @@ impl Digits {
 }
 
 impl Multiples {
-    /// Fills the table with the multiples of other points.
+    /// Fills tables with the multiples of other points; their additions do not wait for each other.
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-    pub(super) fn fill(&mut self, p: &Points) {
-        self.0.resize(9, Entry([Row([[0; 8]; 2], [0; 4]); 8]));
-        self.0[0].set(&Points::neutral().augend().cached());
-        let one = p.augend();
-        let first = one.cached();
-        self.0[1].set(&first);
-        let (mut multiple, mut sum) = (one, Completed::of(p));
-        for entry in &mut self.0[2..] {
-            multiple.add_cached(&first, &mut sum);
-            sum.set_augend(&mut multiple);
-            entry.set(&multiple.cached());
+    pub(super) fn fill<const N: usize>(tables: [&mut Multiples; N], points: [&Points; N]) {
+        let neutral = Points::neutral();
+        let mut multiples = [neutral.augend(); N];
+        let mut firsts = [multiples[0].cached(); N];
+        let mut sums = [Completed::of(&neutral); N];
+        for k in 0..N {
+            if tables[k].0.is_empty() {
+                tables[k].0.resize(9, Entry([Row([[0; 8]; 2], [0; 4]); 8]));
+                tables[k].0[0].set(&firsts[k]);
+            }
+            multiples[k] = points[k].augend();
+            firsts[k] = multiples[k].cached();
+            tables[k].0[1].set(&firsts[k]);
+        }
+        for e in 2..9 {
+            for k in 0..N {
+                multiples[k].add_cached(&firsts[k], &mut sums[k]);
+            }
+            for k in 0..N {
+                sums[k].set_augend(&mut multiples[k]);
+            }
+            for k in 0..N {
+                tables[k].0[e].set(&multiples[k].cached());
+            }
         }
     }
 
@@ -182,13 +195,7 @@ impl FixedMultiples {
     /// # Correctness
     /// The limbs are those of canonical values, so they are tight.
     pub(super) fn new(point: &Point) -> FixedMultiples {
-        let cached = point.cached();
-        let mut multiples = vec![*point];
-        for i in 1..128 {
-            multiples.push(multiples[i - 1].add_cached(&cached));
-        }
-        let mut entries = vec![edwards25519::Affine::IDENTITY];
-        entries.extend(edwards25519::Affine::from_points(&multiples));
+        let entries = edwards25519::Affine::multiples(point, 128);
         let row = |entry: &edwards25519::Affine| {
             let (p, m) = (entry.y_plus_x.canonical(), entry.y_minus_x.canonical());
             let t = entry.xy2d.canonical();

@@ -150,27 +150,59 @@ fn double_multiplications_agree_with_portable() {
         .collect();
     let scalars = scalars();
     let n = all.len();
+    let pick = |i: usize, step: usize| -> [[u8; 32]; 8] {
+        core::array::from_fn(|lane| all[(i * step + 3 * lane + step) % n])
+    };
     for i in 0..2 * n {
-        let pick = |step: usize| -> [[u8; 32]; 8] {
-            core::array::from_fn(|lane| all[(i * step + 3 * lane + step) % n])
-        };
-        let encodings = [pick(1), pick(5), pick(7)];
-        let s = core::array::from_fn(|lane| scalars[(i + lane) % scalars.len()]);
-        let c: [[u8; 16]; 8] = core::array::from_fn(|lane| {
-            core::array::from_fn(|j| scalars[(3 * i + lane) % scalars.len()][j])
-        });
-        let [y, g, h] = [0, 1, 2].map(|k| decode_all(lanes, &[encodings[k]])[0].points);
         let minus_c = if i % 2 == 0 { MinusC::ModOrder } else { MinusC::Integer };
-        let group = DoubleMul { s: &s, c: &c, y: &y, h: &h, g: &g };
-        let [u, v] = double_mul_all_vartime(lanes, &[group], minus_c)[0];
-        let encoded = encode_all(lanes, &[u, v]);
-        for lane in 0..8 {
-            let p = |k: usize| Point::decode(&encodings[k][lane], NegativeZero::Refuse).unwrap();
-            let u = base().mul(&s[lane]).add(&minus_c_mul(&p(0), &c[lane], minus_c));
-            let v = p(2).mul(&s[lane]).add(&minus_c_mul(&p(1), &c[lane], minus_c));
-            assert_eq!(encoded[0][lane], u.encode(), "U, round {i}, lane {lane}");
-            assert_eq!(encoded[1][lane], v.encode(), "V, round {i}, lane {lane}");
+        // One group alone, two in step, and one after those.
+        let rounds: Vec<usize> = (i..=i + i % 3).collect();
+        let s = |i: usize| core::array::from_fn(|lane| scalars[(i + lane) % scalars.len()]);
+        let c = |i: usize| -> [[u8; 16]; 8] {
+            core::array::from_fn(|lane| {
+                core::array::from_fn(|j| scalars[(3 * i + lane) % scalars.len()][j])
+            })
+        };
+        let inputs: Vec<_> = rounds
+            .iter()
+            .map(|&i| (s(i), c(i), decode_all(lanes, &[pick(i, 1), pick(i, 5), pick(i, 7)])))
+            .collect();
+        let groups: Vec<DoubleMul<'_>> = inputs
+            .iter()
+            .map(|(s, c, p)| DoubleMul { s, c, y: &p[0].points, g: &p[1].points, h: &p[2].points })
+            .collect();
+        let sums = double_mul_all_vartime(lanes, &groups, minus_c);
+        for ((i, (s, c, _)), sums) in rounds.into_iter().zip(&inputs).zip(&sums) {
+            let encoded = encode_all(lanes, sums);
+            for lane in 0..8 {
+                let p = |step| Point::decode(&pick(i, step)[lane], NegativeZero::Refuse).unwrap();
+                let u = base().mul(&s[lane]).add(&minus_c_mul(&p(1), &c[lane], minus_c));
+                let v = p(7).mul(&s[lane]).add(&minus_c_mul(&p(5), &c[lane], minus_c));
+                assert_eq!(encoded[0][lane], u.encode(), "U, round {i}, lane {lane}");
+                assert_eq!(encoded[1][lane], v.encode(), "V, round {i}, lane {lane}");
+            }
         }
+    }
+}
+
+/// Points of all cosets of the subgroup, with Z = 1 and without.
+#[test]
+fn torsion_is_found() {
+    let Some(lanes) = lanes8() else { return };
+    let subgroup: Vec<Point> = scalars().iter().map(|s| base().mul(s)).collect();
+    let mut groups = Vec::new();
+    for (i, p) in subgroup.iter().enumerate() {
+        let cosets: [Point; 8] = core::array::from_fn(|lane| {
+            let torsion = EIGHT_TORSION[(lane + i) % 8].compress().to_bytes();
+            p.add(&Point::decode(&torsion, NegativeZero::Refuse).unwrap())
+        });
+        groups.push(Points::from_lanes(lanes, &cosets));
+        groups.push(decode_all(lanes, &[cosets.map(|p| p.encode())])[0].points);
+    }
+    // SAFETY: `lanes` shows that the CPU has the features that the function enables.
+    let found = unsafe { subgroup::torsion_free(&groups) };
+    for (i, free) in found.into_iter().enumerate() {
+        assert_eq!(free, 1 << ((8 - i / 2 % 8) % 8), "group {i}");
     }
 }
 

@@ -90,13 +90,17 @@ fn arithmetic_agrees_with_portable() {
             });
             assert_same(&a.or_where(mask, &b), |l| Fe::conditional_select(&pa[l], &pb[l], on(l)));
             let (ab, aa) = (a.mul_wide(&b), a.square_wide());
-            let bb = b.square_wide();
             let (pab, paa) = (|l: usize| pa[l].mul(&pb[l]), |l: usize| pa[l].square());
             assert_same(&ab.add(&aa), |l| pab(l).add(&paa(l)));
             assert_same(&ab.sub(&aa), |l| pab(l).sub(&paa(l)));
             assert_same(&ab.twice(), |l| pab(l).add(&pab(l)));
-            assert_same(&ab.twice_add_sub(&aa, &bb), |l| {
-                pab(l).add(&pab(l)).add(&paa(l)).sub(&pb[l].square())
+            let (biased, square) = (mul_biased!(a, b), square_biased!(b));
+            assert_same(&biased.reduce(), pab);
+            assert_same(&biased.add(&aa), |l| pab(l).add(&paa(l)));
+            assert_same(&biased.sub(&aa), |l| pab(l).sub(&paa(l)));
+            assert_same(&square.twice_sub(&biased.minus(&aa)), |l| {
+                let bb = pb[l].square();
+                bb.add(&bb).sub(&pab(l)).add(&paa(l))
             });
             for l in 0..8 {
                 assert_eq!(a.negative() >> l & 1, pa[l].is_negative().unwrap_u8());
@@ -125,8 +129,13 @@ fn bounds_are_reached_safely() {
                 let (wide, most_wide) = (a.square_wide(), full.square_wide());
                 let (square, most_square) = (pa.square(), pfull.square());
                 assert_same(&wide.sub(&most_wide), |_| square.sub(&most_square));
-                assert_same(&most_wide.twice_add_sub(&most_wide, &wide), |_| {
-                    most_square.add(&most_square).add(&most_square).sub(&square)
+                let (biased, most_biased) = (square_biased!(a), square_biased!(full));
+                assert_same(&mul_biased!(full, full).sub(&wide), |_| most_square.sub(&square));
+                assert_same(&biased.twice_sub(&most_biased.minus(&wide)), |_| {
+                    square.add(&square).sub(&most_square).add(&square)
+                });
+                assert_same(&most_biased.twice_sub(&biased.minus(&most_wide)), |_| {
+                    most_square.add(&most_square).sub(&square).add(&most_square)
                 });
                 if most == TIGHT {
                     assert_same(&full.sub(&a), |_| pfull.sub(&pa));
@@ -153,13 +162,20 @@ fn roots_and_inverses_agree_with_portable() {
             v.push(Fe8::from_bytes(&b));
             plain.push((a.map(|a| Fe::from_bytes(&a)), b.map(|b| Fe::from_bytes(&b))));
         }
-        for n in [1, 2, 3, u.len()] {
+        for n in [1, 4, 5, u.len()] {
             for (found, (pu, pv)) in sqrt_ratio_all(&u[..n], &v[..n]).iter().zip(&plain) {
                 let expected: [_; 8] = core::array::from_fn(|l| Fe::sqrt_ratio(&pu[l], &pv[l]));
                 assert_same(&found.root, |l| expected[l].1);
                 for l in 0..8 {
                     assert_eq!(found.square >> l & 1, expected[l].0.unwrap_u8());
                 }
+            }
+        }
+        let fourth: Vec<u8> = fourth_powers(&u);
+        for (mask, (pu, _)) in fourth.iter().zip(&plain) {
+            for l in 0..8 {
+                let character = pu[l].pow_p58().square().mul(&pu[l]);
+                assert_eq!(mask >> l & 1 == 1, character.to_bytes() == Fe::ONE.to_bytes());
             }
         }
         let one = Fe8::splat(&Fe::ONE);

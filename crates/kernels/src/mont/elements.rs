@@ -60,6 +60,13 @@ impl Elements {
         }
     }
 
+    /// Appends an element by its lines.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    pub(super) fn push_lines(&mut self, lines: &[Line]) {
+        assert_eq!(lines.len(), self.width, "elements of a table have the same ring");
+        self.lines.extend_from_slice(lines);
+    }
+
     /// Makes the table `count` elements long; new ones are `element`.
     pub fn resize(&mut self, count: usize, element: &[u64]) {
         self.truncate(count);
@@ -76,17 +83,39 @@ impl Elements {
     /// The words of element `i`.
     #[must_use]
     pub fn value(&self, i: usize) -> &[u64] {
-        let lines = &self.lines[i * self.width..(i + 1) * self.width];
-        // SAFETY: a line is eight words and nothing else, and an element has no more words than its
-        // lines (`new`).
-        unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), self.words) }
+        self.words_of(self.lines(i))
     }
 
     /// The words of element `i`, to be changed.
     pub fn value_mut(&mut self, i: usize) -> &mut [u64] {
         let lines = &mut self.lines[i * self.width..(i + 1) * self.width];
-        // SAFETY: as in `value`, and `lines` is borrowed as long.
+        // SAFETY: as in `words_of`, and `lines` is borrowed as long.
         unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), self.words) }
+    }
+
+    /// The lines of element `i`.
+    pub(super) fn lines(&self, i: usize) -> &[Line] {
+        &self.lines[i * self.width..(i + 1) * self.width]
+    }
+
+    /// The words of an element of the ring of this table, from its lines.
+    pub(super) fn words_of<'a>(&self, lines: &'a [Line]) -> &'a [u64] {
+        let lines = &lines[..self.width];
+        // SAFETY: a line is eight words and nothing else, and an element has no more words than its
+        // lines (`new`).
+        unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), self.words) }
+    }
+
+    /// Asks for element `i` to be brought near: it will be read soon.
+    pub(super) fn fetch(&self, i: usize) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        for line in self.lines(i) {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: the address is of a line that is there; and it is not read, but asked for.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(line).cast()) };
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let _ = i;
     }
 
     /// Where the table begins, and the lines of an element.

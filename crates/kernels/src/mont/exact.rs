@@ -15,6 +15,8 @@ pub(super) struct Exact {
     entering: Vec<u64>,
     leaving: Vec<u64>,
     product: Vec<u64>,
+    /// R²·2^−bits mod N.
+    lanes: Vec<u64>,
 }
 
 impl Exact {
@@ -35,13 +37,15 @@ impl Exact {
             entering: power(r + shift),
             leaving: power(r - shift),
             product: power(2 * r - shift),
+            lanes: power(2 * r - bits),
         }
     }
 
     /// Overwrites all that came from N.
     pub(super) fn zeroize(&mut self) {
         self.n0.zeroize();
-        for limbs in [&mut self.n, &mut self.entering, &mut self.leaving, &mut self.product] {
+        let Self { n, n0: _, entering, leaving, product, lanes } = self;
+        for limbs in [n, entering, leaving, product, lanes] {
             limbs.zeroize();
         }
     }
@@ -63,13 +67,18 @@ impl Exact {
         self.mul(a, &self.leaving)
     }
 
-    /// a·c·2^−s mod N, canonical, of any a and c that fit
+    /// a·c·2^−s mod N, canonical, of any a and c below 2^bits.
     ///
     /// # Correctness
     /// a·c may be above N·R, so its reduction is not canonical. It is below 2^bits + N and, with N
     /// subtracted where it does not fit its limbs, below R; the second product makes it canonical.
     pub(super) fn product(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
         self.mul(&self.mul(a, c), &self.product)
+    }
+
+    /// a·c·2^−bits mod N, canonical, of any a and c below 2^bits: what a product in lanes is.
+    pub(super) fn product_in_lanes(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
+        self.mul(&self.mul(a, c), &self.lanes)
     }
 
     /// a·c/R mod N, canonical where one of them is below N.
@@ -104,12 +113,4 @@ pub(super) fn power_of_two(ring: &Ring, e: usize) -> Vec<u64> {
     let mut two = ring.one().to_vec();
     ring.double(&mut two);
     ring.leave(&ring.pow_vartime(&two, &[e as u64]))
-}
-
-/// 2^−e mod N.
-pub(super) fn inverse_power_of_two(ring: &Ring, e: usize) -> Vec<u64> {
-    let limbs = e.div_ceil(64);
-    let mut power = ring.inverse_power(limbs);
-    (e..64 * limbs).for_each(|_| ring.double(&mut power));
-    power
 }

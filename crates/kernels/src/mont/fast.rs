@@ -65,12 +65,12 @@ impl Kernel {
 /// Not constant time; but see [`FastRing::pow`].
 #[derive(Clone)]
 pub struct FastRing {
-    ring: Ring,
-    engine: Engine,
+    pub(super) ring: Ring,
+    pub(super) engine: Engine,
 }
 
 #[derive(Clone)]
-enum Engine {
+pub(super) enum Engine {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     Ifma(super::ifma::Ifma),
     #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -60,11 +60,14 @@
 //! # Security
 //! Not constant time: rare squarings take longer. For public values.
 
+mod lanes;
 mod memory;
 
-use super::exact::{Exact, inverse_power_of_two, power_of_two};
+use super::exact::{Exact, power_of_two};
 use super::{Elements, Ring};
+use lanes::Lanes;
 use memory::{AHEAD, Memory, Pair, Pairs, Record, from_digits, to_digits};
+use std::sync::{Arc, OnceLock};
 
 const BLOCK_BITS: usize = 416;
 
@@ -101,6 +104,8 @@ pub(super) struct Ifma {
     v: usize,
     memory: Memory,
     exact: Exact,
+    /// Once they are needed.
+    lanes: Arc<OnceLock<lanes::Constants>>,
     /// How many operations had to be repeated exactly.
     redone: u64,
 }
@@ -116,11 +121,22 @@ impl Ifma {
         let (l, m) = (low_blocks(v), quotient_blocks(v));
         let exact = Exact::new(ring, BLOCK_BITS * v, shift(v));
         let mut memory = Memory::new(v);
-        memory.set_constant(0, v, &inverse_power_of_two(ring, BLOCK_BITS * l));
+        memory.set_constant(0, v, &ring.inverse_power_of_two(BLOCK_BITS * l));
         memory.set_constant(1, v, &power_of_two(ring, BLOCK_BITS * (v + m)));
         memory.set_constant(2, v, exact.modulus());
         memory.set_constant(3, m, &exact.negative_inverse((BLOCK_BITS * m).div_ceil(64)));
-        Ifma { v, memory, exact, redone: 0 }
+        Ifma { v, memory, exact, lanes: Arc::default(), redone: 0 }
+    }
+
+    /// Eight numbers side by side: for public moduli, for [`Ifma::zeroize`] does not reach there.
+    pub(super) fn lanes(&self, ring: &Ring) -> Lanes<'_> {
+        let constants = self.lanes.get_or_init(|| lanes::Constants::new(ring, self.v, &self.exact));
+        Lanes::new(self.v, constants, &self.exact)
+    }
+
+    /// The bits of b^h, by which products in lanes are smaller.
+    pub(super) fn lanes_shift(&self) -> usize {
+        BLOCK_BITS * self.v - shift(self.v)
     }
 
     /// The number of words of an element.

@@ -213,6 +213,14 @@ impl Ring {
         value
     }
 
+    /// Returns 2^(−bits) mod N, not in Montgomery form.
+    pub(super) fn inverse_power_of_two(&self, bits: usize) -> Vec<u64> {
+        let limbs = bits.div_ceil(64);
+        let mut power = self.inverse_power(limbs);
+        (bits..64 * limbs).for_each(|_| self.double(&mut power));
+        power
+    }
+
     /// Overwrites the modulus and all that came from it, where the modulus is a secret.
     pub fn zeroize(&mut self) {
         self.n.zeroize();

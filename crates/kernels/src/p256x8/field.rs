@@ -6,29 +6,25 @@
 //!
 //! - *carried*: limbs 0 to 3 < 2^52, limb 4 ≤ 2^48 + 2^46: a representative below 1.25·2^256 + 2^208. All
 //!   functions take and return carried elements, unless they say;
-//! - [`Raw`]: limbs < 2^62: sums and differences, from which [`carry`] makes an element.
+//! - `Raw`: limbs < 2^62: sums and differences, from which `carry` makes an element.
 //!
 //! Montgomery's reduction takes its quotients for nothing, −1/p mod 2^52 being 1, and p has three limbs
 //! besides the lowest, which it clears.
 
+#[allow(clippy::duplicate_mod)] // compiled once for each curve
+#[path = "../field52x8.rs"]
+mod shared;
+
 use core::arch::x86_64::*;
+pub(super) use shared::{Fe8, Raw, carry, lanes, load, minus, plus, shift, splat};
+use shared::{M48, M52, chain, checked};
 
-/// Eight elements of the field.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(super) struct Fe8(pub(super) [__m512i; 5]);
-
-/// Eight sums of elements before their carries.
-pub(super) type Raw = [__m512i; 5];
-
-const M52: u64 = (1 << 52) - 1;
-const M48: u64 = (1 << 48) - 1;
 /// The most that the top limb of an element holds.
 const TOP: u64 = (1 << 48) + (1 << 46);
 /// p in limbs.
 const P: [u64; 5] = [M52, (1 << 44) - 1, 0, 1 << 36, (1 << 48) - (1 << 16)];
 /// 8p, each limb at least thrice what an element's is: limbs 1 to 3 have borrowed from the next.
-const P8: [u64; 5] =
+const MULTIPLE: [u64; 5] =
     [8 * M52, 8 * P[1] + (1 << 54), (1 << 54) - 4, 8 * P[3] + (1 << 54) - 4, 8 * P[4] - 4];
 /// R mod p.
 pub(super) const ONE: [u64; 5] =
@@ -62,55 +58,11 @@ pub(super) const GENERATOR: [[u64; 5]; 2] = [
     ],
 ];
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn splat(x: u64) -> __m512i {
-    _mm512_set1_epi64(x as i64)
-}
-
-/// Reads eight lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn load(lanes: &[u64; 8]) -> __m512i {
-    // SAFETY: the reference is to 64 readable bytes, and the instruction asks for no alignment.
-    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
-}
-
-/// The lanes of a vector.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn lanes(v: __m512i) -> [u64; 8] {
-    let mut out = [0; 8];
-    // SAFETY: the reference is to 64 writable bytes, and the instruction asks for no alignment.
-    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), v) }
-    out
-}
-
-/// Says in debug builds that the limbs are carried.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn checked(limbs: Raw) -> Fe8 {
-    if cfg!(debug_assertions) {
-        for (i, &limb) in limbs.iter().enumerate() {
-            let most = if i < 4 { M52 } else { TOP };
-            assert_eq!(_mm512_cmpgt_epu64_mask(limb, splat(most)), 0, "limb {i} exceeds its bound");
-        }
-    }
-    Fe8(limbs)
-}
-
-/// Carries from the bottom, with signs; the top limb takes what comes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn chain(mut t: Raw) -> Raw {
-    for i in 0..4 {
-        t[i + 1] = _mm512_add_epi64(t[i + 1], _mm512_srai_epi64::<52>(t[i]));
-        t[i] = _mm512_and_si512(t[i], splat(M52));
-    }
-    t
-}
-
 /// Adds `over` times 2^256 − p = 2^224 − 2^192 − 2^96 + 1.
+///
+/// # Correctness
+/// With `over` below 2^14, limbs 1 and 3 are above −2^58, and the number is not negative: the chain ends in a
+/// top limb of at most 2^48 + 2^30 + 2^10.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn fold(mut t: Raw, over: __m512i) -> Raw {
@@ -121,70 +73,7 @@ fn fold(mut t: Raw, over: __m512i) -> Raw {
     t
 }
 
-/// Makes an element of a sum.
-///
-/// # Correctness
-/// Limbs below 2^62, so that what exceeds 2^256 in the top limb is below 2^14. With it folded in, limbs 1
-/// and 3 are above −2^58, and the number is not negative: the chain ends in a top limb of at most
-/// 2^48 + 2^30 + 2^10.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn carry(mut t: Raw) -> Fe8 {
-    let over = _mm512_srli_epi64::<48>(t[4]);
-    t[4] = _mm512_and_si512(t[4], splat(M48));
-    checked(chain(fold(t, over)))
-}
-
-/// a + b, not carried.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn plus(a: &Raw, b: &Raw) -> Raw {
-    let mut t = *a;
-    for i in 0..5 {
-        t[i] = _mm512_add_epi64(t[i], b[i]);
-    }
-    t
-}
-
-/// a + 2^N (8p − b), not carried.
-///
-/// # Correctness
-/// b may be the sum of three elements, N at most 3: 3·(2^52 − 1) ≤ 2^54 − 4 and
-/// 3·(2^48 + 2^46) < 2^51 − 2^19 − 4, and 2^3·8·2^52 < 2^59.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn minus<const N: u32>(a: &Raw, b: &Raw) -> Raw {
-    let mut t = *a;
-    for i in 0..5 {
-        let least = _mm512_sub_epi64(splat(P8[i]), b[i]);
-        t[i] = _mm512_add_epi64(t[i], _mm512_slli_epi64::<N>(least));
-    }
-    t
-}
-
-/// 2^N·a, not carried.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn shift<const N: u32>(a: &Raw) -> Raw {
-    let mut t = *a;
-    for limb in &mut t {
-        *limb = _mm512_slli_epi64::<N>(*limb);
-    }
-    t
-}
-
 impl Fe8 {
-    /// One element for all lanes, from its limbs.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn broadcast(limbs: &[u64; 5]) -> Fe8 {
-        let mut t = [splat(0); 5];
-        for i in 0..5 {
-            t[i] = splat(limbs[i]);
-        }
-        Fe8(t)
-    }
-
     /// The element for the number of 260 bits that each lane has.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn from_limbs(numbers: &[[u64; 5]; 8]) -> Fe8 {
@@ -211,71 +100,6 @@ impl Fe8 {
         x.select(&Fe8(y), over).0
     }
 
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn add(&self, b: &Fe8) -> Fe8 {
-        carry(plus(&self.0, &b.0))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn sub(&self, b: &Fe8) -> Fe8 {
-        carry(minus::<0>(&self.0, &b.0))
-    }
-
-    /// The product.
-    ///
-    /// # Correctness
-    /// A column sums at most five low and five high halves: below 10·2^52 < 2^56. See [`reduce`].
-    #[inline(never)]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn mul(&self, b: &Fe8) -> Fe8 {
-        let mut t = [splat(0); 10];
-        for i in 0..5 {
-            for j in 0..5 {
-                t[i + j] = _mm512_madd52lo_epu64(t[i + j], self.0[i], b.0[j]);
-                t[i + j + 1] = _mm512_madd52hi_epu64(t[i + j + 1], self.0[i], b.0[j]);
-            }
-        }
-        reduce(t)
-    }
-
-    /// The square: the products of two different limbs once, doubled.
-    ///
-    /// # Correctness
-    /// As for the product, of whose columns these are the same sums.
-    #[inline(never)]
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn sqr(&self) -> Fe8 {
-        let a = &self.0;
-        let mut t = [splat(0); 10];
-        for i in 0..5 {
-            for j in i + 1..5 {
-                t[i + j] = _mm512_madd52lo_epu64(t[i + j], a[i], a[j]);
-                t[i + j + 1] = _mm512_madd52hi_epu64(t[i + j + 1], a[i], a[j]);
-            }
-        }
-        for column in &mut t {
-            *column = _mm512_add_epi64(*column, *column);
-        }
-        for i in 0..5 {
-            t[2 * i] = _mm512_madd52lo_epu64(t[2 * i], a[i], a[i]);
-            t[2 * i + 1] = _mm512_madd52hi_epu64(t[2 * i + 1], a[i], a[i]);
-        }
-        reduce(t)
-    }
-
-    /// `b` in the lanes of `mask`, `self` in the others.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn select(&self, b: &Fe8, mask: __mmask8) -> Fe8 {
-        let mut t = self.0;
-        for i in 0..5 {
-            t[i] = _mm512_mask_blend_epi64(mask, t[i], b.0[i]);
-        }
-        Fe8(t)
-    }
-
     /// The lanes that hold zero.
     ///
     /// # Correctness
@@ -288,16 +112,6 @@ impl Fe8 {
             p &= _mm512_cmpeq_epi64_mask(self.0[i], splat(P[i]));
         }
         zero | p
-    }
-
-    /// a^(2^n).
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn sqr_times(&self, n: u32) -> Fe8 {
-        let mut x = *self;
-        for _ in 0..n {
-            x = x.sqr();
-        }
-        x
     }
 
     /// a^(2^n − 1) for n = 2, 30 and 32, and a^((2^32 − 1) 2^32 + 1).

@@ -87,7 +87,7 @@ fn only_points_are_read() {
 fn limbs_and_digits_are_exact() {
     for text in [G_Y, ORDER, &"ff".repeat(32), &"00".repeat(32)] {
         let number: [u8; 32] = hex(text);
-        assert_eq!(bytes(&limbs(&number)), number);
+        assert_eq!(join(&split_limbs(&number)), number);
         // Σ digit·16^i, in signed digits of radix 2^8 with carries.
         let digits = radix_16(&number);
         let mut carry = 0i32;

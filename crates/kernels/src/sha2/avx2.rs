@@ -14,6 +14,9 @@ macro_rules! sha2_avx2 {
         const _: () = assert!(L * size_of::<W>() == 32, "a row is a vector");
         type V = __m256i;
         pub(super) type Soa = Rows<W, L, { K.len() }>;
+        /// The ports are full: no addition more than it takes.
+        const AHEAD: bool = false;
+        const FULL: bool = true;
 
         #[target_feature(enable = "avx2")]
         #[inline]
@@ -39,6 +42,12 @@ macro_rules! sha2_avx2 {
         #[inline]
         fn add(a: V, b: V) -> V {
             $add(a, b)
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn hold(v: V) -> V {
+            v
         }
 
         #[target_feature(enable = "avx2")]

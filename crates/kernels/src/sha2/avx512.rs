@@ -19,6 +19,11 @@ macro_rules! sha2_avx512_rounds {
         const STREAM: usize = 64 / size_of::<W>();
         pub(super) const L: usize = [$($s),+].len() * STREAM;
 
+        /// Rounds wait for each other more than for the ports: an addition more is cheaper than one
+        /// that the next round waits for. Beside the schedule two streams fill the ports.
+        const AHEAD: bool = true;
+        const FULL: bool = [$($s),+].len() > 1;
+
         #[derive(Clone, Copy)]
         struct V($($v),+);
 
@@ -51,6 +56,24 @@ macro_rules! sha2_avx512_rounds {
         #[inline]
         fn add(a: V, b: V) -> V {
             V($($add(a.$s, b.$s)),+)
+        }
+
+        /// The same value, of which the compiler does not know how it came about: it may not put off to
+        /// the last what was added first, as it else does with sums.
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn hold(mut v: V) -> V {
+            $(
+                // SAFETY: there is no instruction in it.
+                unsafe {
+                    core::arch::asm!(
+                        "/* {0} */",
+                        inout(zmm_reg) v.$s,
+                        options(pure, nomem, nostack, preserves_flags)
+                    );
+                }
+            )+
+            v
         }
 
         #[target_feature(enable = "avx512f")]

@@ -10,6 +10,9 @@ macro_rules! sha2_portable {
         pub(super) const L: usize = $lanes;
         type V = [W; L];
         pub(super) type Soa = Rows<W, L, { K.len() }>;
+        /// The ports are full: no addition more than it takes.
+        const AHEAD: bool = false;
+        const FULL: bool = true;
 
         #[inline]
         fn map(a: V, f: impl Fn(W) -> W) -> V {
@@ -34,6 +37,11 @@ macro_rules! sha2_portable {
         #[inline]
         fn add(a: V, b: V) -> V {
             core::array::from_fn(|i| a[i].wrapping_add(b[i]))
+        }
+
+        #[inline]
+        fn hold(v: V) -> V {
+            v
         }
 
         #[inline]

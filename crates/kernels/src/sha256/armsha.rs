@@ -1,11 +1,11 @@
 //! Lanes of aarch64's SHA-256 instructions: four messages.
 
-use super::instructions::sha256_instructions;
+use super::alone::sha256_alone;
+use crate::sha2::{sha2_instructions, sha2_jobs};
 use core::arch::aarch64::*;
 
 type V = uint32x4_t;
-const LOW: [usize; 4] = [0, 1, 2, 3];
-const HIGH: [usize; 4] = [4, 5, 6, 7];
+const PARTS: [[usize; 4]; 2] = [[0, 1, 2, 3], [4, 5, 6, 7]];
 
 #[target_feature(enable = "neon,sha2")]
 #[inline]
@@ -58,19 +58,26 @@ fn turn(rows: [V; 4]) -> [V; 4] {
 /// Four rounds of each message.
 #[target_feature(enable = "neon,sha2")]
 #[inline]
-fn four_rounds<const N: usize>(t: &mut Turned<N>, kw: [V; N]) {
+fn group_rounds<const N: usize>(Turned([low, high]): &mut Turned<N>, kw: [V; N]) {
     for i in 0..N {
-        let low = t.low[i];
-        t.low[i] = vsha256hq_u32(low, t.high[i], kw[i]);
-        t.high[i] = vsha256h2q_u32(t.high[i], low, kw[i]);
+        let before = low[i];
+        low[i] = vsha256hq_u32(before, high[i], kw[i]);
+        high[i] = vsha256h2q_u32(high[i], before, kw[i]);
     }
 }
 
-/// The next four words of the schedule.
+/// The next four words of each message's schedule.
 #[target_feature(enable = "neon,sha2")]
 #[inline]
-fn schedule(a: V, b: V, c: V, d: V) -> V {
-    vsha256su1q_u32(vsha256su0q_u32(a, b), c, d)
+fn schedule<const N: usize>(m: &Ring<N>, g: usize) -> [V; N] {
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| &m[(g + i) % RING]);
+    let mut next = *d;
+    for i in 0..N {
+        next[i] = vsha256su1q_u32(vsha256su0q_u32(a[i], b[i]), c[i], d[i]);
+    }
+    next
 }
 
-sha256_instructions!(#[target_feature(enable = "neon,sha2")]);
+sha2_instructions!(lanes: 4, #[target_feature(enable = "neon,sha2")]);
+sha2_jobs!(#[target_feature(enable = "neon,sha2")]);
+sha256_alone!(#[target_feature(enable = "neon,sha2")]);

@@ -8,7 +8,7 @@ macro_rules! sha2_entries {
         $(#[$attr])*
         #[inline]
         fn masked_short(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            key_and_masks::<11, 8, 14, 0, 16, 2>(m, prf);
+            key_and_masks::<11, 8, 14, 14, 0, 29, 2>(m, prf);
             m.w[0] = [0; L];
             m.w[1..7].copy_from_slice(&m.keys[0][..6]);
             for i in 0..6 {
@@ -23,7 +23,7 @@ macro_rules! sha2_entries {
         $(#[$attr])*
         #[inline]
         fn pair_short(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            key_and_masks::<11, 8, 14, 0, 16, 3>(m, prf);
+            key_and_masks::<11, 8, 14, 14, 0, 29, 3>(m, prf);
             m.w[0] = [1; L];
             m.w[1..7].copy_from_slice(&m.keys[0][..6]);
             for i in 0..6 {
@@ -55,13 +55,13 @@ macro_rules! sha2_entries {
         /// Hashes one masked value in every lane.
         $(#[$attr])*
         pub(super) fn masked(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            if prf.r0 == 4 { masked_full::<4, 7, 0x7e00, 22>(m, prf, out) } else { masked_short(m, prf, out) }
+            if prf.r0 == 4 { masked_full::<4, 8, 7, 0x7e00, 22>(m, prf, out) } else { masked_short(m, prf, out) }
         }
 
         /// Hashes two masked values in every lane.
         $(#[$attr])*
         pub(super) fn pair(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            if prf.r0 == 4 { pair_full::<4, 7, 0x7e00, 22>(m, prf, out) } else { pair_short(m, prf, out) }
+            if prf.r0 == 4 { pair_full::<4, 8, 7, 0x7e00, 22>(m, prf, out) } else { pair_short(m, prf, out) }
         }
     };
 }

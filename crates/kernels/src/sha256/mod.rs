@@ -14,11 +14,11 @@
 //! The lanes' contents may be secret: every kernel is constant time, and lanes are wiped on drop.
 //! Spec: FIPS 180-4; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod alone;
 #[cfg(target_arch = "aarch64")]
 mod armsha;
 mod entries;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod instructions;
 #[cfg(target_arch = "x86_64")]
 mod shani;
 

@@ -1,12 +1,12 @@
 //! SHA-NI lanes: four messages. 138 cycles per compression with one message, 69 with four (Zen 5).
 
-use super::instructions::sha256_instructions;
+use super::alone::sha256_alone;
+use crate::sha2::{sha2_instructions, sha2_jobs};
 use core::arch::x86_64::*;
 
 type V = __m128i;
 /// (f, e, b, a) and (h, g, d, c).
-const LOW: [usize; 4] = [5, 4, 1, 0];
-const HIGH: [usize; 4] = [7, 6, 3, 2];
+const PARTS: [[usize; 4]; 2] = [[5, 4, 1, 0], [7, 6, 3, 2]];
 
 #[target_feature(enable = "sha,sse4.1,ssse3")]
 #[inline]
@@ -58,22 +58,29 @@ fn turn(rows: [V; 4]) -> [V; 4] {
 /// Four rounds of each message.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
 #[inline]
-fn four_rounds<const N: usize>(t: &mut Turned<N>, kw: [V; N]) {
+fn group_rounds<const N: usize>(Turned([low, high]): &mut Turned<N>, kw: [V; N]) {
     for i in 0..N {
-        t.high[i] = _mm_sha256rnds2_epu32(t.high[i], t.low[i], kw[i]);
+        high[i] = _mm_sha256rnds2_epu32(high[i], low[i], kw[i]);
     }
     for i in 0..N {
-        let high = _mm_shuffle_epi32::<0x0e>(kw[i]);
-        t.low[i] = _mm_sha256rnds2_epu32(t.low[i], t.high[i], high);
+        let last = _mm_shuffle_epi32::<0x0e>(kw[i]);
+        low[i] = _mm_sha256rnds2_epu32(low[i], high[i], last);
     }
 }
 
-/// The next four words of the schedule.
+/// The next four words of each message's schedule.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
 #[inline]
-fn schedule(a: V, b: V, c: V, d: V) -> V {
-    let sum = add(_mm_sha256msg1_epu32(a, b), _mm_alignr_epi8::<4>(d, c));
-    _mm_sha256msg2_epu32(sum, d)
+fn schedule<const N: usize>(m: &Ring<N>, g: usize) -> [V; N] {
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| &m[(g + i) % RING]);
+    let mut next = *d;
+    for i in 0..N {
+        let sum = add(_mm_sha256msg1_epu32(a[i], b[i]), _mm_alignr_epi8::<4>(d[i], c[i]));
+        next[i] = _mm_sha256msg2_epu32(sum, d[i]);
+    }
+    next
 }
 
-sha256_instructions!(#[target_feature(enable = "sha,sse4.1,ssse3")]);
+sha2_instructions!(lanes: 4, #[target_feature(enable = "sha,sse4.1,ssse3")]);
+sha2_jobs!(#[target_feature(enable = "sha,sse4.1,ssse3")]);
+sha256_alone!(#[target_feature(enable = "sha,sse4.1,ssse3")]);

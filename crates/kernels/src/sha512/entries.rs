@@ -15,13 +15,13 @@ macro_rules! sha2_entries {
         /// Hashes one masked value in every lane.
         $(#[$attr])*
         pub(super) fn masked(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            masked_full::<2, 3, 0x7fe0, 18>(m, prf, out);
+            masked_full::<2, 4, 3, 0x7fe0, 18>(m, prf, out);
         }
 
         /// Hashes two masked values in every lane.
         $(#[$attr])*
         pub(super) fn pair(m: &mut Soa, prf: &Shape, out: &Fixed) {
-            pair_full::<2, 3, 0x7fe0, 18>(m, prf, out);
+            pair_full::<2, 4, 3, 0x7fe0, 18>(m, prf, out);
         }
     };
 }

@@ -13,6 +13,8 @@
 //! The lanes' contents may be secret: every kernel is constant time, and lanes are wiped on drop.
 //! Spec: FIPS 180-4; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
+#[cfg(target_arch = "aarch64")]
+mod armsha;
 mod entries;
 
 use crate::cpu::Family;
@@ -64,10 +66,12 @@ type Fixed = HashShape<W, 80>;
 
 lane_kernels!(
     context: Fixed;
-    wide: [Kernel::Avx512, Kernel::Avx2, Kernel::Simd128];
-    narrow: [Kernel::Avx2, Kernel::Simd128];
+    wide: [Kernel::Avx512, Kernel::Avx2, Kernel::ArmSha, Kernel::Simd128];
+    narrow: [Kernel::Avx2, Kernel::ArmSha, Kernel::Simd128];
     /// Any CPU; four lanes.
     Portable = portable "portable", None, all();
+    /// SHA instructions of aarch64; two lanes.
+    ArmSha = armsha "armsha", Some(Family::ArmSha512), target_arch = "aarch64";
     /// SIMD128 of WebAssembly; two lanes.
     Simd128 = simd128 "simd128", Some(Family::Simd128), all(target_arch = "wasm32", target_feature = "simd128");
     /// AVX2; four lanes.

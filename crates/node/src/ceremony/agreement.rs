@@ -42,6 +42,11 @@ impl Proposed {
         knows: impl Fn(&PeerId) -> bool,
         key: impl Fn([u8; 16]) -> Option<Arc<Key>>,
     ) -> Result<Self, String> {
+        // Before anything is kept under the name: a name that another node's ceremony has, or will have,
+        // cannot be taken.
+        if envelope.ceremony != CeremonyId::new(&envelope.from, &proposal.nonce) {
+            return Err("the ceremony's name is not one of its proposer's".into());
+        }
         let candidates: Vec<PeerId> = proposal
             .candidates
             .iter()
@@ -179,6 +184,8 @@ mod tests {
     use super::*;
     use crate::identity::Identity;
 
+    const NONCE: [u8; 32] = [9; 32];
+
     /// Four nodes, the first of which proposes that three sign.
     struct Case {
         nodes: Vec<Identity>,
@@ -195,8 +202,9 @@ mod tests {
         let key = Arc::new(Key { id, scheme, public_key, threshold: 3, parties: parties.clone() });
         let job = Job::Sign { key: [7; 16].into(), digest: [1; 32].into() };
         let candidates = parties.iter().map(|id| id.to_bytes().into()).collect();
-        let body = Body::Propose(Proposal { job, candidates });
-        let bytes = Envelope::seal(&nodes[0], CeremonyId([9; 32]), None, 0, &body);
+        let body = Body::Propose(Proposal { job, candidates, nonce: NONCE.into() });
+        let id = CeremonyId::new(&nodes[0].id(), &NONCE);
+        let bytes = Envelope::seal(&nodes[0], id, None, 0, &body);
         Case { nodes, key, proposal: Envelope::open(&bytes).unwrap() }
     }
 
@@ -226,6 +234,32 @@ mod tests {
             let start = Start { joins: joins.into_iter().map(Into::into).collect() };
             Agreement::check(proposed, &start, self.nodes[me].id(), &[me as u8; 32])
         }
+    }
+
+    /// A candidate that hears of a proposal first cannot occupy its name at the others, nor can it give a
+    /// ceremony of its own that name.
+    #[test]
+    fn a_name_belongs_to_its_proposer() {
+        let case = case();
+        let Body::Propose(proposal) = case.proposal.body.clone() else { unreachable!() };
+        let check = |node: usize, id: CeremonyId, proposal: &Proposal| {
+            let body = Body::Propose(proposal.clone());
+            let bytes = Envelope::seal(&case.nodes[node], id, None, 0, &body);
+            let key = |_| Some(case.key.clone());
+            let envelope = Envelope::open(&bytes).unwrap();
+            Proposed::check(&envelope, proposal, case.nodes[1].id(), |_| true, key).map(|p| p.id)
+        };
+        let id = case.proposal.ceremony;
+        assert_eq!(check(0, id, &proposal), Ok(id));
+        let refused = Err("the ceremony's name is not one of its proposer's".to_owned());
+        // The same proposal under the same name by another, with its nonce or any other.
+        assert_eq!(check(2, id, &proposal), refused);
+        let other = Proposal { nonce: [8; 32].into(), ..proposal.clone() };
+        assert_eq!(check(2, id, &other), refused);
+        assert_eq!(check(0, id, &other), refused);
+        let own = CeremonyId::new(&case.nodes[2].id(), &NONCE);
+        assert_ne!(own, id);
+        assert_eq!(check(2, own, &proposal), Ok(own));
     }
 
     #[test]

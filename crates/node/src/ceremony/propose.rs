@@ -129,7 +129,8 @@ impl Shared {
         job: &Job,
         candidates: &[PeerId],
     ) -> Result<(CeremonyRecord, Vec<PeerId>), Refusal> {
-        let id = CeremonyId(*self.fresh());
+        let nonce = *self.fresh();
+        let id = CeremonyId::new(&self.me(), &nonce);
         let mailbox = self
             .mailboxes
             .open(id, None, candidates)
@@ -139,7 +140,7 @@ impl Shared {
         let mut stop = self.stop.clone();
         let end = tokio::select! {
             _ = stop.wait_for(|stop| *stop) => Err(Fault::own("the node is stopping")),
-            end = self.hold(id, job, candidates, mailbox, &mut record) => end,
+            end = self.hold(id, nonce, job, candidates, mailbox, &mut record) => end,
         };
         let culprits = end.as_ref().err().map(|fault| fault.culprits.clone()).unwrap_or_default();
         Ok((self.end(record, end).await?, culprits))
@@ -149,6 +150,7 @@ impl Shared {
     async fn hold(
         self: &Arc<Self>,
         id: CeremonyId,
+        drawn: [u8; 32],
         job: &Job,
         candidates: &[PeerId],
         mut mailbox: Mailbox,
@@ -157,6 +159,7 @@ impl Shared {
         let proposal = Proposal {
             job: job.clone(),
             candidates: candidates.iter().map(|id| id.to_bytes().into()).collect(),
+            nonce: drawn.into(),
         };
         let frame = self.seal(id, None, 0, &Body::Propose(proposal.clone()));
         let envelope = Envelope::open(&frame).map_err(Fault::own)?;

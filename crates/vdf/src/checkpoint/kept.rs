@@ -22,6 +22,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// More than the file of any run has.
+const MOST_BYTES: u64 = 1 << 18;
 const DAMAGED: Error = Error::CheckpointDamaged("the file of its run is not whole");
 
 /// A segment: its length and the parameters of its plan.
@@ -49,9 +51,10 @@ impl Run {
     /// # Errors
     /// The file is damaged, or of another run than this one.
     pub(crate) fn load(&self, path: &Path) -> Result<Option<Self>, Error> {
-        let bytes = match fs::read(with_suffix(path, ".run")) {
+        let mut bytes = Vec::new();
+        match File::open(with_suffix(path, ".run")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            bytes => bytes?,
+            file => file?.take(MOST_BYTES).read_to_end(&mut bytes)?,
         };
         let kept = self.parse(&bytes)?;
         match () {
@@ -123,12 +126,21 @@ impl Run {
         if sum != Some(iterations) || stages.len() <= count {
             return Err(DAMAGED);
         }
+        // What is not divided has one segment, and each of several has squarings.
+        let one = stages.len() == 1;
+        let divided = system == System::Segmented
+            && stages.len() <= crate::Proof::MAX_SEGMENTS
+            && stages.iter().all(|stage| stage.iterations > 0);
+        if !one && !divided {
+            return Err(DAMAGED);
+        }
         let mut finished = Vec::new();
         for _ in 0..count {
             let y = modulus.decode_element(take(&mut rest, width)?, "a segment's y")?;
             let proof = match take(&mut rest, 1)?[0] {
                 0 => None,
-                _ => Some(modulus.decode_element(take(&mut rest, width)?, "a proof element")?),
+                1 => Some(modulus.decode_element(take(&mut rest, width)?, "a proof element")?),
+                _ => return Err(DAMAGED),
             };
             finished.push((y, proof));
         }

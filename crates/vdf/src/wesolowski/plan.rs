@@ -2,7 +2,7 @@
 
 use crate::tape::Tape;
 use crate::{Error, Modulus};
-use tetralith_kernels::mont::Elements;
+use tetralith_kernels::mont::{Elements, Schedule};
 
 /// κ, γ, and what they are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,15 +22,16 @@ pub(super) const EXPANDED: u64 = 192;
 const RECORDING: u64 = 1;
 
 impl Plan {
-    /// The cheapest plan whose recorded values, buckets and digits fit `memory` bytes.
+    /// The cheapest plan whose recorded values, digits and schedule fit `memory` bytes.
     pub(crate) fn new(modulus: &Modulus, iterations: u64, memory: u64, threads: usize) -> Self {
         let element = Elements::bytes_of_one(modulus.fast()) as u64;
         let threads = threads.max(1);
-        let plans = (1..=20).flat_map(|bits| {
-            let buckets = element * ((1 << bits) + 10 * threads as u64);
-            // A recorded value has one digit of 4 bytes in each of the blocks that are expanded.
-            let value = element + 4 * (EXPANDED / u64::from(bits));
-            let room = memory.saturating_sub(buckets) / value;
+        let plans = (1..=20).flat_map(move |bits| {
+            // A recorded value has one digit of 4 bytes in each of the blocks that are expanded, and
+            // its place in a schedule.
+            let value = element + 4 * (EXPANDED / u64::from(bits)) + 4;
+            let fixed = Schedule::bytes(0, 1 << bits) + 100 * element * threads as u64;
+            let room = memory.saturating_sub(fixed) / value;
             let least = iterations.div_ceil(room.saturating_sub(1).max(1) * u64::from(bits)).max(1);
             let fits = room > 1;
             let strides = (0..6).map(move |more| least.saturating_add(more));
@@ -44,6 +45,11 @@ impl Plan {
     /// The parameters that say which values are recorded: κ and γ.
     pub(crate) fn parameters(&self) -> [u64; 2] {
         [u64::from(self.bits), self.stride]
+    }
+
+    /// How many values such parameters record; none where no plan has them.
+    pub(crate) fn values([bits, stride]: [u64; 2], iterations: u64) -> Option<u64> {
+        Some(iterations.div_ceil(bits.checked_mul(stride).filter(|&interval| interval > 0)?))
     }
 
     /// The plan of such parameters.
@@ -66,8 +72,7 @@ impl Plan {
         self.multiplications().saturating_add(self.blocks() / self.stride * RECORDING / 16)
     }
 
-    /// One multiplication for each block, and one for each bucket: its first product is a copy, but it
-    /// takes two to be collected.
+    /// One multiplication for each block, and one for each digit that there is.
     pub(super) fn multiplications(&self) -> u64 {
         self.blocks().saturating_add(self.stride.saturating_mul(1 << self.bits))
     }

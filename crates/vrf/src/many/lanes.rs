@@ -115,15 +115,25 @@ impl Chunk<'_> {
             self.refuse(group, decoded.points.small_order(self.lanes));
         }
         let h_points = self.hash_to_curve();
-        let (h, gamma8) = self.encode_early(&h_points, &gamma_points);
-        if self.rules.format == Format::Commitments {
-            let given = [0, 1].map(|i| self.gather(|p| p.commitments[i]));
-            let c = self.challenges(&keys, &h, &gammas, &given[0], &given[1]);
-            for (parsed, c) in self.parsed.iter_mut().zip(c.as_flattened()) {
-                parsed.c = *c;
+        let gamma8: Vec<Points> =
+            gamma_points.iter().map(|gamma| gamma.points.mul_by_cofactor(self.lanes)).collect();
+        let [h, gamma8, u, v] = match self.rules.format {
+            Format::Challenge => {
+                let [u, v] = self.commitments(&key_points, &h_points, &gamma_points);
+                self.encode([&h_points, &gamma8, &u, &v])
             }
-        }
-        let [u, v] = self.commitments(&key_points, &h_points, &gamma_points);
+            Format::Commitments => {
+                let [h, gamma8] = self.encode([&h_points, &gamma8]);
+                let given = [0, 1].map(|i| self.gather(|p| p.commitments[i]));
+                let c = self.challenges(&keys, &h, &gammas, &given[0], &given[1]);
+                for (parsed, c) in self.parsed.iter_mut().zip(c.as_flattened()) {
+                    parsed.c = *c;
+                }
+                let [u, v] = self.commitments(&key_points, &h_points, &gamma_points);
+                let [u, v] = self.encode([&u, &v]);
+                [h, gamma8, u, v]
+            }
+        };
         self.compare(&keys, &h, &gammas, &u, &v);
         self.outputs(&gamma8)
     }
@@ -152,17 +162,14 @@ impl Chunk<'_> {
         all
     }
 
-    /// The encodings of H and 8 Γ.
-    fn encode_early(&self, h: &[Points], gamma: &[Decoded]) -> (Encodings, Encodings) {
-        let eight = gamma.iter().map(|gamma| gamma.points.mul_by_cofactor(self.lanes));
-        let points: Vec<Points> = h.iter().copied().chain(eight).collect();
-        let mut encodings = encode_all(self.lanes, &points);
-        let gamma8 = encodings.split_off(h.len());
-        (encodings, gamma8)
+    /// The encodings of points of some kinds, at the price of one inversion.
+    fn encode<const N: usize>(&self, points: [&[Points]; N]) -> [Encodings; N] {
+        let mut encodings = encode_all(self.lanes, &points.concat());
+        points.map(|kind| encodings.drain(..kind.len()).collect())
     }
 
-    /// The encodings of U = s B - c Y and V = s H - c Γ.
-    fn commitments(&self, y: &[Decoded], h: &[Points], gamma: &[Decoded]) -> [Encodings; 2] {
+    /// U = s B - c Y and V = s H - c Γ.
+    fn commitments(&self, y: &[Decoded], h: &[Points], gamma: &[Decoded]) -> [Vec<Points>; 2] {
         let (s, c) = (self.gather(|p| p.s), self.gather(|p| p.c));
         let group = |i: usize| DoubleMul {
             s: &s[i],
@@ -177,14 +184,7 @@ impl Chunk<'_> {
             Negation::ModOrder => MinusC::ModOrder,
         };
         let both = double_mul_all_vartime(self.lanes, &groups, minus_c);
-        let mut u = encode_all(self.lanes, both.as_flattened());
-        let v = u.iter().skip(1).step_by(2).copied().collect();
-        let mut keep = false;
-        u.retain(|_| {
-            keep = !keep;
-            keep
-        });
-        [u, v]
+        [0, 1].map(|k| both.iter().map(|sums| sums[k]).collect())
     }
 
     /// The challenges. RFC 9381 §5.4.3

@@ -248,6 +248,27 @@ fn many_on_sec1_curves_say_what_one_says() {
     }
 }
 
+/// Rows of all suites in turn, and each suite's rows under the next suite as well.
+#[test]
+fn suites_may_be_mixed() {
+    let owned: Vec<Vec<Owned>> = Suite::ALL
+        .map(|suite| (0..5).flat_map(|i| [honest(suite, i), forged(suite, i)]).collect())
+        .into();
+    let mixed: Vec<(Suite, Row<'_>)> = (0..20 * Suite::ALL.len())
+        .map(|i| {
+            let suite = i % Suite::ALL.len();
+            let of = (suite + i / (10 * Suite::ALL.len())) % Suite::ALL.len();
+            (Suite::ALL[of], rows(&owned[suite])[i / Suite::ALL.len() % 10])
+        })
+        .collect();
+    let verdicts = verify_mixed(&mixed);
+    assert!(verdicts.iter().filter(|verdict| verdict.is_ok()).count() >= 5 * Suite::ALL.len());
+    for ((suite, row), verdict) in mixed.iter().zip(verdicts) {
+        assert_eq!(verdict, verify(*suite, row.public_key, row.alpha, row.proof), "{suite}");
+    }
+    assert!(verify_mixed(&[]).is_empty());
+}
+
 /// Says that this process is to print its verdicts.
 const PRINT: &str = "TETRALITH_TEST_PRINT_VERDICTS";
 

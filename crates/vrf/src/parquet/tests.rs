@@ -215,6 +215,9 @@ fn damaged_files_say_what_is_wrong() {
         file
     };
     let end = good.len();
+    // Of 2^27 - 1 bytes, and a data page of no values.
+    let mut large = vec![0x15, 0xfe, 0xff, 0xff, 0x7f, 0x15, 0, 0x2c];
+    large.extend([0x15, 0, 0x15, 0, 0x15, 0, 0x15, 0, 0, 0]);
     let list =
         "message m { required binary public_key; repeated binary alpha; required binary proof; }";
     let group = "message m { required binary public_key; required group g { required binary alpha; } \
@@ -232,9 +235,21 @@ fn damaged_files_say_what_is_wrong() {
         (schema(number), "column alpha is of type INT64"),
         (schema(list), "column alpha has more than one value a row"),
         (schema(group), "no column is named alpha"),
-        (patched(4, &[0]), "row 1, column public_key: page header without its type"),
-        (patched(6, &[0]), "row 1, column public_key: page header without its uncompressed size"),
-        (patched(7, &[0xff; 4]), "row 1, column public_key: page of uncompressed size"),
+        (patched(end - 4, b"PARE"), "not a readable Parquet file: its footer is encrypted"),
+        (patched(end - 4, b"PAR2"), "not a readable Parquet file: it does not end with PAR1"),
+        (patched(4, &[0]), "row 1, column public_key: page header has no type"),
+        (patched(4, &[0x16]), "row 1, column public_key: page header field 1 is I64, expected I32"),
+        (patched(5, &[8]), "row 1, column public_key: page header has type 4"),
+        (patched(5, &[4]), "row 1, column public_key: page header lacks the part of its type"),
+        (patched(6, &[0]), "row 1, column public_key: page header has no uncompressed size"),
+        (
+            patched(7, &[0xff, 0x0f]),
+            "row 1, column public_key: page header has a negative uncompressed size",
+        ),
+        (
+            patched(6, &large),
+            "row 1, column public_key: page header has uncompressed size 134217727, at most 67108864",
+        ),
     ] {
         let error = read(&file).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}, expected {expected}");
@@ -245,6 +260,25 @@ fn damaged_files_say_what_is_wrong() {
     let at = cut.len() / 2;
     cut[at..at + 40].fill(0xff);
     assert!(read(&cut).is_err() || read(&cut).unwrap().len() == 20);
+}
+
+#[test]
+fn values_are_not_copied_before_they_are_measured() {
+    let row = |alpha: Vec<u8>| [Some(vec![1]), Some(alpha), Some(vec![2])];
+    let (longest, longer) = (vec![b'0'; MAX_VALUE], vec![b'0'; MAX_VALUE + 1]);
+    let rows = [row(longest.clone()), row(longer.clone()), row(Vec::new())];
+    let answers = read(&file(Shape { dictionary: true, ..PLAIN }, &rows)).unwrap();
+    assert_eq!(answers[0].as_ref().unwrap().alpha.len(), MAX_VALUE);
+    let refusal = answers[1].as_ref().unwrap_err().to_string();
+    assert_eq!(refusal, "alpha is longer than 4194304 bytes");
+    assert!(answers[2].as_ref().unwrap().alpha.is_empty());
+    let schema = OTHER;
+    let twice = |text: &[u8]| [text, text].concat();
+    let rows = [row(twice(&longest)), row(twice(&longer))];
+    let rows = rows.map(|[key, alpha, _]| [key, alpha, Some(vec![0; 80])]);
+    let answers = read(&file(Shape { schema, ..PLAIN }, &rows)).unwrap();
+    assert_eq!(answers[0].as_ref().unwrap().alpha.len(), MAX_VALUE);
+    assert_eq!(answers[1].as_ref().unwrap_err().to_string(), refusal);
 }
 
 /// A file with any one byte changed is read, or refused, in little memory and without a panic.

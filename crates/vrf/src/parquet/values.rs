@@ -1,19 +1,19 @@
 //! The values of a page, one by one: bytes as they are or by dictionary, and whether they are there.
 //!
-//! The `parquet` crate's decoders of values trust lengths that pages state, so these are our own.
+//! Nothing is copied but the values that are asked for: a page states lengths, and bytes are counted
+//! against each before it is believed.
 //!
 //! Apache Parquet format: Encodings.md, "PLAIN", "Dictionary Encoding" and "RLE / Bit-Packing Hybrid"
 
-use ::parquet::basic::Encoding;
-use ::parquet::column::page::Page;
 use bytes::Bytes;
+use core::fmt;
 use core::ops::Range;
 
 /// What a page says that is not so.
 type Fault = String;
 
 /// What a column's pages hold.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     /// The length of values that all have the same.
     pub(super) fixed: Option<usize>,
@@ -21,27 +21,95 @@ pub(super) struct Kind {
     pub(super) optional: bool,
 }
 
+/// The number of an encoding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Encoding(pub(super) u32);
+
+const PLAIN: Encoding = Encoding(0);
+const PLAIN_DICTIONARY: Encoding = Encoding(2);
+const RLE: Encoding = Encoding(3);
+const RLE_DICTIONARY: Encoding = Encoding(8);
+const ENCODINGS: [&str; 10] = [
+    "PLAIN",
+    "1",
+    "PLAIN_DICTIONARY",
+    "RLE",
+    "BIT_PACKED",
+    "DELTA_BINARY_PACKED",
+    "DELTA_LENGTH_BYTE_ARRAY",
+    "DELTA_BYTE_ARRAY",
+    "RLE_DICTIONARY",
+    "BYTE_STREAM_SPLIT",
+];
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match ENCODINGS.get(self.0 as usize) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
 /// The distinct values of a column's chunk.
 #[derive(Default)]
 pub(super) struct Dictionary {
-    bytes: Bytes,
-    values: Vec<Range<usize>>,
+    plain: Plain,
+    count: usize,
+    /// Where each begins, of values that have a length of their own.
+    starts: Vec<u32>,
 }
 
 impl Dictionary {
+    /// # Errors
+    /// It is of an encoding that is not read, or has fewer values than it states.
     pub(super) fn new(
         kind: Kind,
         bytes: Bytes,
         count: u32,
         encoding: Encoding,
     ) -> Result<Dictionary, Fault> {
-        if !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY) {
+        if !matches!(encoding, PLAIN | PLAIN_DICTIONARY) {
             return Err(not_read(encoding));
         }
-        let mut plain = Plain { bytes: bytes.clone(), at: 0, fixed: kind.fixed };
-        let values = (0..count).map(|_| plain.next()).collect::<Result<_, _>>()?;
-        Ok(Dictionary { bytes, values })
+        let count = count as usize;
+        if count > bytes.len() / kind.fixed.unwrap_or(4) {
+            return Err(short());
+        }
+        let mut plain = Plain { bytes, at: 0, fixed: kind.fixed };
+        let mut starts = Vec::new();
+        if kind.fixed.is_none() {
+            starts.reserve_exact(count);
+            for _ in 0..count {
+                starts.push(plain.at as u32); // a page is shorter than 2^32 bytes
+                plain.next()?;
+            }
+        }
+        Ok(Dictionary { plain, count, starts })
     }
+
+    /// # Correctness
+    /// `new` has read every value, or counted the bytes of all.
+    fn value(&mut self, index: u32) -> Result<Bytes, Fault> {
+        let at = index as usize;
+        if at >= self.count {
+            return Err(format!("no value {index} in the dictionary"));
+        }
+        self.plain.at = match self.plain.fixed {
+            Some(length) => at * length,
+            None => self.starts[at] as usize,
+        };
+        self.plain.next()
+    }
+}
+
+/// Where a page says which of its values are there.
+#[derive(Clone, Copy)]
+pub(super) enum Levels {
+    /// At the front of what is unpacked, after their length, in this encoding.
+    Counted(Encoding),
+    /// After `before` bytes, not compressed.
+    Apart { before: usize, length: usize },
 }
 
 /// What is left of a data page.
@@ -58,40 +126,30 @@ enum Values {
 
 impl DataPage {
     /// # Errors
-    /// It is no page of data, or of an encoding that is not read, or its parts do not fit in it.
-    pub(super) fn new(kind: Kind, page: Page) -> Result<DataPage, Fault> {
-        let (bytes, count, encoding, levels) = match page {
-            Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-                let mut rest = buf;
-                let mut levels = Bytes::new();
-                if kind.optional {
-                    if def_level_encoding != Encoding::RLE {
-                        return Err(not_read(def_level_encoding));
-                    }
-                    let length = split(&mut rest, 4)?;
-                    levels = split(&mut rest, little_endian(&length) as usize)?;
-                }
-                (rest, num_values, encoding, levels)
+    /// It is of an encoding that is not read, or its parts do not fit in it.
+    pub(super) fn new(
+        kind: Kind,
+        bytes: Bytes,
+        levels: Levels,
+        count: u32,
+        encoding: Encoding,
+    ) -> Result<DataPage, Fault> {
+        let mut rest = bytes;
+        let levels = match levels {
+            Levels::Counted(_) if !kind.optional => Bytes::new(),
+            Levels::Counted(RLE) => {
+                let length = split(&mut rest, 4)?;
+                split(&mut rest, little_endian(&length) as usize)?
             }
-            Page::DataPageV2 {
-                buf,
-                num_values,
-                encoding,
-                def_levels_byte_len,
-                rep_levels_byte_len,
-                ..
-            } => {
-                let mut rest = buf;
-                split(&mut rest, rep_levels_byte_len as usize)?;
-                let levels = split(&mut rest, def_levels_byte_len as usize)?;
-                (rest, num_values, encoding, levels)
+            Levels::Counted(other) => return Err(not_read(other)),
+            Levels::Apart { before, length } => {
+                split(&mut rest, before)?;
+                split(&mut rest, length)?
             }
-            Page::DictionaryPage { .. } => return Err("a dictionary in place of values".into()),
         };
         let values = match encoding {
-            Encoding::PLAIN => Values::Plain(Plain { bytes, at: 0, fixed: kind.fixed }),
-            Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => {
-                let mut rest = bytes;
+            PLAIN => Values::Plain(Plain { bytes: rest, at: 0, fixed: kind.fixed }),
+            PLAIN_DICTIONARY | RLE_DICTIONARY => {
                 let width = if rest.is_empty() { 0 } else { split(&mut rest, 1)?[0] };
                 Values::Indices(Hybrid::new(rest, width)?)
             }
@@ -109,26 +167,17 @@ impl DataPage {
     ///
     /// # Errors
     /// The page ends early, or speaks of a value that the dictionary lacks.
-    pub(super) fn next(&mut self, dictionary: &Dictionary) -> Result<Option<Vec<u8>>, Fault> {
+    pub(super) fn next(&mut self, dictionary: &mut Dictionary) -> Result<Option<Bytes>, Fault> {
         self.left = self.left.checked_sub(1).ok_or_else(short)?;
         if let Some(levels) = &mut self.levels
             && levels.next()? == 0
         {
             return Ok(None);
         }
-        let (bytes, range) = match &mut self.values {
-            Values::Plain(plain) => {
-                let range = plain.next()?;
-                (&plain.bytes, range)
-            }
-            Values::Indices(indices) => {
-                let index = indices.next()?;
-                let range = dictionary.values.get(index as usize);
-                let range = range.ok_or_else(|| format!("no value {index} in the dictionary"))?;
-                (&dictionary.bytes, range.clone())
-            }
-        };
-        Ok(Some(bytes[range].to_vec()))
+        match &mut self.values {
+            Values::Plain(plain) => plain.next().map(Some),
+            Values::Indices(indices) => dictionary.value(indices.next()?).map(Some),
+        }
     }
 }
 
@@ -154,6 +203,7 @@ fn little_endian(bytes: &[u8]) -> u32 {
 }
 
 /// Values one after the other, each after its length where it has one of its own.
+#[derive(Default)]
 struct Plain {
     bytes: Bytes,
     at: usize,
@@ -161,8 +211,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// Where the next value is.
-    fn next(&mut self) -> Result<Range<usize>, Fault> {
+    fn next(&mut self) -> Result<Bytes, Fault> {
         let length = match self.fixed {
             Some(length) => length,
             None => {
@@ -170,7 +219,8 @@ impl Plain {
                 little_endian(&self.bytes[range]) as usize
             }
         };
-        self.take(length)
+        let range = self.take(length)?;
+        Ok(self.bytes.slice(range))
     }
 
     fn take(&mut self, length: usize) -> Result<Range<usize>, Fault> {

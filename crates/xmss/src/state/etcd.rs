@@ -8,14 +8,18 @@
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
 
 use super::seen::Note;
+use super::tls::{Tls, provider};
+use super::url::{decoded, take};
 use super::{Record, Seen, StateError, StateStore};
 use crate::base64;
 use core::fmt;
+use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::Duration;
 use ureq::Agent;
+use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 use zeroize::Zeroizing;
 
 /// The state of a key in an etcd cluster.
@@ -46,6 +50,7 @@ struct Cluster {
     /// User and password.
     user: Option<(String, Zeroizing<String>)>,
     prefix: String,
+    tls: Option<Tls>,
 }
 
 impl fmt::Debug for EtcdStore {
@@ -58,27 +63,38 @@ impl EtcdStore {
     /// Connects to the cluster of a URL, `etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX`, for the
     /// state of the key of that [`key_id`](super::key_id).
     ///
-    /// User, password and prefix may be left out; the prefix is then `tetralith`. `note`: the file where
-    /// is noted how far the state was; it should lie beside the key.
+    /// User, password and prefix may be left out; the prefix is then `tetralith`. Over TLS the URL is
+    /// `etcds://…?cacert=FILE`, with `&cert=FILE&key=FILE` for a cluster that wants to know its clients.
+    /// `note`: the file where is noted how far the state was; it should lie beside the key.
     ///
     /// # Errors
     /// [`StateError::Url`], or [`StateError::Io`] where no member can be reached.
     ///
     /// # Security
-    /// The connection is not encrypted: a cluster on other machines is for a network that is trusted,
-    /// or is reached through a tunnel. Neither the URL nor the password is in any error.
+    /// Without TLS a cluster on other machines is for a network that is trusted, or is reached through a
+    /// tunnel. Neither the URL nor the password is in any error.
     pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
-        let timeout = Some(Duration::from_secs(10));
+        Self::open_within(PATIENCE, url, key_id, note)
+    }
+
+    fn open_within(
+        patience: Duration,
+        url: &str,
+        key_id: [u8; 32],
+        note: Option<&Path>,
+    ) -> Result<Self, StateError> {
+        let at = Cluster::parse(url)?;
         let config = Agent::config_builder()
-            .timeout_global(timeout)
+            .timeout_global(Some(patience))
             .http_status_as_error(false)
             .max_redirects(0)
             // A proxy of the environment is not for this.
             .proxy(None)
+            .tls_config(at.tls.as_ref().map(client_tls).transpose()?.unwrap_or_default())
             .build();
         let mut store = Self {
             agent: config.into(),
-            at: Cluster::parse(url)?,
+            at,
             member: 0,
             token: None,
             key_id,
@@ -126,15 +142,19 @@ impl EtcdStore {
     /// Sends one request to one member, once.
     fn send(&mut self, path: &str, body: &Value) -> Result<(u16, Value), StateError> {
         let failed = |error: &dyn fmt::Display| StateError::Io(format!("etcd: {error}"));
-        let url = format!("http://{}/v3/{path}", self.at.members[self.member]);
+        let unanswered = |error: ureq::Error| match error {
+            ureq::Error::Timeout(_) => failed(&"no answer in time"),
+            error => failed(&error),
+        };
+        let scheme = if self.at.tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}/v3/{path}", self.at.members[self.member]);
         let mut request = self.agent.post(&url).header("content-type", "application/json");
         if let Some(token) = &self.token {
             request = request.header("authorization", token.as_str());
         }
-        let mut response =
-            request.send(body.to_string().as_bytes()).map_err(|error| failed(&error))?;
+        let mut response = request.send(body.to_string().as_bytes()).map_err(unanswered)?;
         let body = response.body_mut().with_config().limit(ANSWER_LIMIT).read_to_vec();
-        let body = body.map_err(|error| failed(&error))?;
+        let body = body.map_err(unanswered)?;
         let status = response.status().as_u16();
         let answer = serde_json::from_slice(&body)
             .map_err(|_| failed(&format!("status {status} without JSON")))?;
@@ -239,7 +259,15 @@ impl Cluster {
     fn parse(url: &str) -> Result<Self, StateError> {
         let wrong =
             StateError::Url("an etcd URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX");
-        let Some(rest) = url.strip_prefix("etcd://") else { return Err(wrong) };
+        let (url, files) = take(url, ["cacert", "cert", "key"])?;
+        let (rest, tls) = match (url.strip_prefix("etcd://"), url.strip_prefix("etcds://")) {
+            (Some(rest), _) if files == [const { None }; 3] => (rest, None),
+            (_, Some(rest)) => (rest, Some(Self::tls(&files)?)),
+            (Some(_), _) => {
+                return Err(StateError::Url("an etcd URL with TLS begins with etcds://"));
+            }
+            (None, None) => return Err(wrong),
+        };
         let (user, rest) = match rest.rsplit_once('@') {
             Some((user, rest)) => (Some(user), rest),
             None => (None, rest),
@@ -264,37 +292,61 @@ impl Cluster {
             let port = host.rsplit_once(':').is_some_and(|(_, port)| !port.ends_with(']'));
             members.push(if port { host.to_owned() } else { format!("{host}:2379") });
         }
-        Ok(Self { members, user, prefix: prefix.to_owned() })
+        Ok(Self { members, user, prefix: prefix.to_owned(), tls })
+    }
+
+    fn tls(files: &[Option<String>; 3]) -> Result<Tls, StateError> {
+        match files {
+            [Some(roots), None, None] => Tls::read(roots, None),
+            [Some(roots), Some(certificate), Some(key)] => {
+                Tls::read(roots, Some((certificate, key)))
+            }
+            _ => Err(StateError::Url(
+                "etcds:// wants cacert=FILE, the cluster's authority, and cert=FILE and key=FILE both or neither",
+            )),
+        }
     }
 }
 
-/// A part of a URL without its percent signs.
-fn decoded(text: &str) -> Result<String, StateError> {
-    let wrong = || StateError::Url("the etcd URL has a percent sign that stands for nothing");
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
+fn client_tls(tls: &Tls) -> Result<TlsConfig, StateError> {
+    let certificates = |all: &[CertificateDer<'static>]| -> Vec<_> {
+        all.iter().map(|one| Certificate::from_der(one).to_owned()).collect()
+    };
+    let client = match &tls.client {
+        None => None,
+        Some((chain, key)) => {
+            let key = PrivateKey::from_pem(key).map_err(|why| StateError::Io(why.to_string()))?;
+            Some(ClientCert::new_with_certs(&certificates(chain), key))
         }
-        let (digits, after) = rest.split_at_checked(2).ok_or_else(wrong)?;
-        let digits = core::str::from_utf8(digits).map_err(|_| wrong())?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| wrong())?);
-        rest = after;
-    }
-    String::from_utf8(bytes).map_err(|_| wrong())
+    };
+    Ok(TlsConfig::builder()
+        .unversioned_rustls_crypto_provider(provider())
+        .root_certs(RootCerts::new_with_certs(&certificates(&tls.roots)))
+        .client_cert(client)
+        .build())
 }
 
 /// A member answers with something else than etcd would.
 const MALFORMED: StateError = StateError::Damaged("etcd's answer is not well formed");
+/// The longest that one member is given for one answer, its connection included.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// More than a record in base64, in JSON.
 const ANSWER_LIMIT: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_member_that_says_nothing_is_left() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("etcd://{}", listener.local_addr().unwrap());
+        let start = std::time::Instant::now();
+        let patience = Duration::from_millis(300);
+        let error = EtcdStore::open_within(patience, &url, [0; 32], None).unwrap_err();
+        assert!(error.to_string().ends_with("etcd: no answer in time"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
 
     #[test]
     fn urls_name_clusters() {
@@ -314,6 +366,9 @@ mod tests {
             "etcd://secret@h",
             "etcd://u:secret@h,",
             "etcd://u:secret@h?x",
+            "etcd://u:secret@h?cacert=x",
+            "etcds://u:secret@h",
+            "etcds://u:secret@h?cacert=x&cert=y",
         ] {
             let error = EtcdStore::open(bad, [0; 32], None).unwrap_err();
             assert!(matches!(error, StateError::Url(_)), "{bad}: {error}");

@@ -6,7 +6,7 @@
 use super::lock::Lock;
 use super::{Holder, Record, Seen, StateError, StateStore};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A state in a file, locked by this process.
@@ -35,11 +35,13 @@ impl FileStore {
 }
 
 fn read(path: &Path) -> Result<Option<Record>, StateError> {
-    match fs::read(path) {
-        Ok(bytes) => Record::from_bytes(&bytes).map(Some),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        // Of another file, however long it is, no more is read than shows that it is none of ours.
+        file => file?.take(super::record::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?,
+    };
+    Record::from_bytes(&bytes).map(Some)
 }
 
 /// Writes a file so that after a crash the path holds the old bytes or the new.

@@ -24,6 +24,10 @@ mod seen;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod status;
+#[cfg(any(feature = "postgres", feature = "etcd"))]
+mod tls;
+#[cfg(any(feature = "postgres", feature = "etcd"))]
+mod url;
 mod volatile;
 
 pub use create::{create, key_id, restore};

@@ -9,21 +9,30 @@
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
 
 use super::seen::Note;
+use super::tls::{Tls, provider};
+use super::url::take;
 use super::{Record, Seen, StateError, StateStore};
 use ::postgres::config::SslMode;
 use ::postgres::error::SqlState;
-use ::postgres::types::Type;
-use ::postgres::{Client, Config, Error, NoTls};
+use ::postgres::types::{ToSql, Type};
+use ::postgres::{Client, Config, Error, NoTls, Row};
 use core::fmt;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
 use std::error::Error as _;
 use std::path::Path;
+use std::sync::mpsc;
 use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// The state of a key in a PostgreSQL database.
 pub struct PostgresStore {
     config: Config,
+    tls: Option<MakeRustlsConnect>,
     client: Option<Client>,
+    patience: Duration,
     key_id: [u8; 32],
     /// The server, its timeline and the database, as it says itself.
     at: [String; 3],
@@ -42,19 +51,23 @@ impl PostgresStore {
     /// Connects to the database of a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, for the state
     /// of the key of that [`key_id`](super::key_id).
     ///
-    /// A Unix socket's folder is given as `?host=/FOLDER`. `note`: the file where is noted how far the
-    /// state was; it should lie beside the key.
+    /// A Unix socket's folder is given as `?host=/FOLDER`. TLS is `?sslmode=verify-full` with
+    /// `&sslrootcert=FILE`, and `&sslcert=FILE&sslkey=FILE` for a server that wants to know its clients.
+    /// `note`: the file where is noted how far the state was; it should lie beside the key.
     ///
     /// # Errors
     /// [`StateError::Url`], or [`StateError::Io`] where the database cannot be reached.
     ///
     /// # Security
-    /// The connection is not encrypted: a server on another machine is for a network that is trusted,
-    /// or is reached through a tunnel. Neither the URL nor the password is in any error.
+    /// Without TLS a server on another machine is for a network that is trusted, or is reached through a
+    /// tunnel. Neither the URL nor the password is in any error.
     pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
+        let (config, tls) = config(url)?;
         let mut store = Self {
-            config: config(url)?,
+            config,
+            tls,
             client: None,
+            patience: PATIENCE,
             key_id,
             at: Default::default(),
             last: None,
@@ -72,33 +85,48 @@ impl PostgresStore {
         Self::open(url, key_id, None)?.load()?.ok_or(StateError::Missing)
     }
 
-    fn connect(&mut self) -> Result<&mut Client, StateError> {
-        let client = match self.client.take().filter(|client| !client.is_closed()) {
-            Some(client) => client,
-            None => self.config.connect(NoTls)?,
-        };
-        Ok(self.client.insert(client))
+    fn connect(&mut self) -> Result<(), StateError> {
+        if self.client.as_ref().is_none_or(Client::is_closed) {
+            self.client = None;
+            let (config, tls) = (self.config.clone(), self.tls.clone());
+            let connect = move || {
+                let mut client = match tls {
+                    None => config.connect(NoTls)?,
+                    Some(tls) => config.connect(tls)?,
+                };
+                client.batch_execute(BOUNDS)?;
+                Ok::<_, Error>(client)
+            };
+            let client = within(self.patience, connect).ok_or_else(|| self.hangs())?;
+            self.client = Some(client?);
+        }
+        Ok(())
     }
 
     /// Runs a statement; after a failure the connection is given up.
-    fn query(
-        &mut self,
-        sql: &str,
-        parameters: &[(&(dyn ::postgres::types::ToSql + Sync), Type)],
-    ) -> Result<Vec<::postgres::Row>, Error> {
+    fn query(&mut self, sql: &'static str, parameters: Vec<Parameter>) -> Result<Vec<Row>, Fault> {
         // `connect` was called by whoever calls this.
-        let Some(client) = &mut self.client else { return Ok(Vec::new()) };
-        let rows = client.query_typed(sql, parameters);
-        if rows.is_err() {
-            self.client = None;
-        }
-        rows
+        let Some(mut client) = self.client.take() else { return Ok(Vec::new()) };
+        let ask = move || {
+            let parameters: Vec<_> = parameters.iter().map(Parameter::typed).collect();
+            let rows = client.query_typed(sql, &parameters);
+            (client, rows)
+        };
+        let (client, rows) = within(self.patience, ask).ok_or_else(|| self.hangs())?;
+        let rows = rows?;
+        self.client = Some(client);
+        Ok(rows)
+    }
+
+    fn hangs(&self) -> StateError {
+        let seconds = self.patience.as_secs_f32();
+        StateError::Io(format!("PostgreSQL: no answer within {seconds} seconds"))
     }
 
     fn read(&mut self) -> Result<Option<Record>, StateError> {
         self.last = None;
         self.connect()?;
-        let place = self.query(PLACE, &[])?;
+        let place = self.query(PLACE, Vec::new())?;
         let Some(place) = place.first() else { return Err(SILENT()) };
         let fsync: String = place.try_get(3)?;
         if fsync != "on" {
@@ -108,8 +136,7 @@ impl PostgresStore {
         if !self.table_exists()? {
             return Ok(None);
         }
-        let key = &self.key_id.to_vec();
-        let rows = self.query(SELECT, &[(key, Type::BYTEA)])?;
+        let rows = self.query(SELECT, vec![Parameter::Bytes(self.key_id.to_vec())])?;
         let Some(row) = rows.first() else { return Ok(None) };
         let (epoch, bytes): (i64, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?);
         let record = Record::from_bytes(&bytes)?;
@@ -124,45 +151,47 @@ impl PostgresStore {
     }
 
     fn table_exists(&mut self) -> Result<bool, StateError> {
-        let rows = self.query("SELECT to_regclass('tetralith_xmss_state') IS NOT NULL", &[])?;
+        let rows =
+            self.query("SELECT to_regclass('tetralith_xmss_state') IS NOT NULL", Vec::new())?;
         Ok(rows.first().ok_or_else(SILENT)?.try_get(0)?)
     }
 
     fn replace(&mut self, expected: Option<u64>, record: &Record) -> Result<bool, StateError> {
         self.connect()?;
         if expected.is_none() && !self.table_exists()? {
-            match self.query(CREATE, &[]) {
+            match self.query(CREATE, Vec::new()) {
                 // Two that make it at once.
-                Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                Err(fault) if fault.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
                     self.connect()?;
                 }
                 made => drop(made?),
             }
         }
-        let (key, epoch, bytes) = (self.key_id.to_vec(), record.epoch as i64, record.to_bytes());
+        let bytes = record.to_bytes();
         let [system, timeline, database] = self.at.clone();
         let (old_epoch, old) = match (expected, self.last.take()) {
             (None, _) => (0, Vec::new()),
             (Some(expected), Some((epoch, old))) if epoch == expected => (expected as i64, old),
             _ => return Ok(false),
         };
-        let parameters: [(&(dyn ::postgres::types::ToSql + Sync), Type); 8] = [
-            (&key, Type::BYTEA),
-            (&epoch, Type::INT8),
-            (&bytes, Type::BYTEA),
-            (&system, Type::TEXT),
-            (&timeline, Type::TEXT),
-            (&database, Type::TEXT),
-            (&old_epoch, Type::INT8),
-            (&old, Type::BYTEA),
+        let mut parameters = vec![
+            Parameter::Bytes(self.key_id.to_vec()),
+            Parameter::Number(record.epoch as i64),
+            Parameter::Bytes(bytes.clone()),
+            Parameter::Text(system),
+            Parameter::Text(timeline),
+            Parameter::Text(database),
         ];
         let rows = match expected {
-            None => self.query(INSERT, &parameters[..6]),
-            Some(_) => self.query(UPDATE, &parameters),
+            None => self.query(INSERT, parameters),
+            Some(_) => {
+                parameters.extend([Parameter::Number(old_epoch), Parameter::Bytes(old)]);
+                self.query(UPDATE, parameters)
+            }
         };
         let rows = match rows {
             // A database whose transactions are serializable says so that another was faster.
-            Err(error) if error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE) => {
+            Err(fault) if fault.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE) => {
                 return Ok(false);
             }
             rows => rows?,
@@ -217,30 +246,124 @@ impl StateStore for PostgresStore {
     }
 }
 
-/// The settings of a URL. What the parser says of a wrong one is not told: it could quote the password.
-fn config(url: &str) -> Result<Config, StateError> {
-    let encrypted = StateError::Url(
-        "PostgreSQL over TLS is not supported: leave sslmode out, and use a Unix socket or a tunnel",
-    );
-    if url.contains("sslmode=verify") {
-        return Err(encrypted);
+/// A statement's parameter.
+enum Parameter {
+    Bytes(Vec<u8>),
+    Number(i64),
+    Text(String),
+}
+
+impl Parameter {
+    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
+        match self {
+            Parameter::Bytes(bytes) => (bytes, Type::BYTEA),
+            Parameter::Number(number) => (number, Type::INT8),
+            Parameter::Text(text) => (text, Type::TEXT),
+        }
     }
+}
+
+/// Why a statement has no answer.
+enum Fault {
+    Server(Error),
+    State(StateError),
+}
+
+impl Fault {
+    fn code(&self) -> Option<&SqlState> {
+        match self {
+            Fault::Server(error) => error.code(),
+            Fault::State(_) => None,
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Server(error)
+    }
+}
+
+impl From<StateError> for Fault {
+    fn from(error: StateError) -> Self {
+        Fault::State(error)
+    }
+}
+
+impl From<Fault> for StateError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Server(error) => error.into(),
+            Fault::State(error) => error,
+        }
+    }
+}
+
+/// Does what may never end on a thread of its own, and leaves it where it takes too long: a server that
+/// accepts a connection and then says nothing has no other bound. The thread ends with its connection.
+fn within<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (sender, receiver) = mpsc::channel();
+    let work = move || drop(sender.send(work()));
+    std::thread::Builder::new().name("postgres".into()).spawn(work).ok()?;
+    receiver.recv_timeout(patience).ok()
+}
+
+/// The settings of a URL, and TLS where it asks for it. What the parser says of a wrong one is not told:
+/// it could quote the password.
+fn config(url: &str) -> Result<(Config, Option<MakeRustlsConnect>), StateError> {
+    let (url, [mode, roots, certificate, key]) =
+        take(url, ["sslmode", "sslrootcert", "sslcert", "sslkey"])?;
     let mut config: Config = url.parse().map_err(|_| {
         StateError::Url("a PostgreSQL URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE")
     })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(encrypted);
-    }
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err(StateError::Url("the PostgreSQL URL names no host"));
     }
-    config.ssl_mode(SslMode::Disable).application_name("tetralith");
+    let tls = match (mode.as_deref(), roots) {
+        (None | Some("disable"), None) if certificate.is_none() && key.is_none() => None,
+        (Some("verify-full"), Some(roots)) => Some(match (&certificate, &key) {
+            (None, None) => Tls::read(&roots, None)?,
+            (Some(certificate), Some(key)) => Tls::read(&roots, Some((certificate, key)))?,
+            _ => return Err(StateError::Url("sslcert and sslkey are given both, or neither")),
+        }),
+        _ => {
+            return Err(StateError::Url(
+                "PostgreSQL over TLS is sslmode=verify-full with sslrootcert=FILE, and no less",
+            ));
+        }
+    };
+    let mode = if tls.is_some() { SslMode::Require } else { SslMode::Disable };
+    config.ssl_mode(mode).application_name("tetralith");
     // A network that is cut must show itself.
     config.keepalives_idle(Duration::from_secs(10)).tcp_user_timeout(Duration::from_secs(20));
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(10));
     }
-    Ok(config)
+    Ok((config, tls.map(client_tls).transpose()?))
+}
+
+fn client_tls(tls: Tls) -> Result<MakeRustlsConnect, StateError> {
+    let wrong = |why: rustls::Error| StateError::Io(format!("TLS: {why}"));
+    let mut roots = RootCertStore::empty();
+    for root in tls.roots {
+        roots.add(root).map_err(wrong)?;
+    }
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(wrong)?
+        .with_root_certificates(roots);
+    let config = match tls.client {
+        None => builder.with_no_client_auth(),
+        Some((chain, key)) => {
+            let key = PrivateKeyDer::from_pem_slice(&key)
+                .map_err(|why| StateError::Io(format!("TLS: {why}")))?;
+            builder.with_client_auth_cert(chain, key).map_err(wrong)?
+        }
+    };
+    Ok(MakeRustlsConnect::new(config))
 }
 
 impl From<Error> for StateError {
@@ -257,6 +380,13 @@ impl From<Error> for StateError {
 /// A server that answers a question for one row with none.
 const SILENT: fn() -> StateError = || StateError::Io("PostgreSQL: an empty answer".into());
 
+/// The longest that is waited for an answer, in which a log-in or a commit has its time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the server itself gives up after. The wait of a commit for a standby is not meant: the server
+/// stops this clock before it.
+const BOUNDS: &str = "SET statement_timeout = '20s'; SET lock_timeout = '10s'";
+
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS tetralith_xmss_state (
     key_id bytea PRIMARY KEY, epoch bigint NOT NULL, record bytea NOT NULL)";
 
@@ -267,7 +397,9 @@ const PLACE: &str = "SELECT system_identifier::text,
     (SELECT oid::text FROM pg_database WHERE datname = current_database()),
     current_setting('fsync') FROM pg_control_system()";
 
-const SELECT: &str = "SELECT epoch, record FROM tetralith_xmss_state WHERE key_id = $1";
+/// No more of a record than shows that it is too long to be one.
+const SELECT: &str =
+    "SELECT epoch, substr(record, 1, 16385) FROM tetralith_xmss_state WHERE key_id = $1";
 
 /// Asks for a durable commit of the statement it is in, and holds the place against parameters 4 to 6.
 /// A setting that is stricter than `on` stays.
@@ -299,6 +431,26 @@ const INSERT: &str = concat!(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn a_server_that_says_nothing_is_left() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut store = PostgresStore {
+            config: config(&format!("postgres://me:secret@127.0.0.1:{port}/db")).unwrap(),
+            client: None,
+            patience: Duration::from_millis(300),
+            key_id: [0; 32],
+            at: Default::default(),
+            last: None,
+            note: Note::open(None).unwrap(),
+        };
+        let start = Instant::now();
+        let error = store.load().unwrap_err();
+        assert!(error.to_string().ends_with("PostgreSQL: no answer within 0.3 seconds"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
 
     #[test]
     fn a_url_that_is_refused_does_not_show_its_password() {
@@ -306,6 +458,9 @@ mod tests {
             "postgres://user:secret@host:port/db",
             "postgres://user:secret@host/db?sslmode=require",
             "postgres://user:secret@host/db?sslmode=verify-full",
+            "postgres://user:secret@host/db?sslmode=verify-ca&sslrootcert=x",
+            "postgres://user:secret@host/db?sslrootcert=x",
+            "postgres://user:secret@host/db?sslcert=x",
             "postgres://user:secret@/db",
             "postgres:secret",
         ];

@@ -228,6 +228,8 @@ fn host_is_well_formed(lease: &OpenLease) -> bool {
 }
 
 const MAGIC: &[u8] = b"tetralith xmss state 1\n";
+/// More than any record has in its encoding.
+pub(super) const MAX_BYTES: usize = 1 << 14;
 const MAX_HOST: usize = 64;
 /// Open leases that a record has at most; the oldest is then counted as lost.
 pub(super) const MAX_LEASES: usize = 64;

@@ -8,7 +8,7 @@ use super::lock::Lock;
 use super::{Holder, Record, Seen, StateError, StateStore};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A state in an SQLite database, locked by this process.
 #[derive(Debug)]
@@ -52,12 +52,19 @@ impl SqliteStore {
 
 /// Makes an empty database aside, and renames it to its place when it is whole and on disk.
 fn make(path: &Path) -> Result<(), StateError> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".new");
-    let aside = Path::new(&aside);
-    if aside.exists() {
-        fs::remove_file(aside)?;
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    // What another database left, of which the rest is gone, must not become this one's.
+    for suffix in [".new", "-wal", "-shm"] {
+        match fs::remove_file(beside(suffix)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
     }
+    let aside = &beside(".new");
     let connection = Connection::open(aside)?;
     // No WAL yet: everything must be in the one file that is renamed.
     connection.execute_batch(&format!(
@@ -89,7 +96,7 @@ fn settings(connection: &Connection) -> Result<(), StateError> {
 
 fn load(connection: &Connection) -> Result<Option<Record>, StateError> {
     let row = connection
-        .query_row("SELECT epoch, record FROM state WHERE id = 1", [], |row| {
+        .query_row("SELECT epoch, substr(record, 1, 16385) FROM state WHERE id = 1", [], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
         })
         .optional()?;

@@ -46,20 +46,20 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     pub(crate) fn start() -> Self {
-        Self::start_with(&[])
+        Self::start_with(&[], &[])
     }
 
-    /// Starts with lines added to `postgresql.conf`.
-    pub(crate) fn start_with(settings: &[&str]) -> Self {
+    /// Starts with lines added to `postgresql.conf`, and with files in the folder of the server's data.
+    pub(crate) fn start_with(settings: &[&str], files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let id = |of: &str, user: &[&str]| -> u32 {
             let out = Command::new("id").arg(of).args(user).output().unwrap().stdout;
             String::from_utf8(out).unwrap().trim().parse().expect("the user postgres")
         };
-        let mut as_user = Vec::new();
+        let (mut as_user, mut owner) = (Vec::new(), (None, None));
         if id("-u", &[]) == 0 {
-            let (user, group) = (id("-u", &["postgres"]), id("-g", &["postgres"]));
-            std::os::unix::fs::chown(folder.path(), Some(user), Some(group)).unwrap();
+            owner = (Some(id("-u", &["postgres"])), Some(id("-g", &["postgres"])));
+            std::os::unix::fs::chown(folder.path(), owner.0, owner.1).unwrap();
             as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
                 .map(str::to_owned)
                 .to_vec();
@@ -80,6 +80,13 @@ impl Postgres {
         let mut file =
             std::fs::OpenOptions::new().append(true).open(data.join("postgresql.conf")).unwrap();
         file.write_all(lines.as_bytes()).unwrap();
+        for (name, text) in files {
+            let path = data.join(name);
+            std::fs::write(&path, text).unwrap();
+            std::os::unix::fs::chown(&path, owner.0, owner.1).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&path, mode).unwrap();
+        }
         server.up();
         server
     }
@@ -177,22 +184,30 @@ pub(crate) struct Etcd {
     folder: tempfile::TempDir,
     pub(crate) port: u16,
     peers: u16,
+    /// More arguments; with them it speaks TLS to its clients.
+    tls: Vec<String>,
     child: Option<Child>,
 }
 
 impl Etcd {
     pub(crate) fn start() -> Self {
+        Self::start_with(Vec::new())
+    }
+
+    /// Starts with the arguments that TLS to its clients takes.
+    pub(crate) fn start_with(tls: Vec<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut server = Self { folder, port: free_port(), peers: free_port(), child: None };
+        let mut server = Self { folder, port: free_port(), peers: free_port(), tls, child: None };
         server.up();
         server
     }
 
     pub(crate) fn up(&mut self) {
-        let client = format!("http://127.0.0.1:{}", self.port);
+        let plain = self.tls.is_empty();
+        let client = format!("http{}://127.0.0.1:{}", if plain { "" } else { "s" }, self.port);
         let peer = format!("http://127.0.0.1:{}", self.peers);
         let mut command = Command::new(program("etcd"));
-        command.arg("--data-dir").arg(self.folder.path().join("data"));
+        command.arg("--data-dir").arg(self.folder.path().join("data")).args(&self.tls);
         // The token makes the cluster's number, as it would for a cluster of another name.
         command.args(["--initial-cluster-token", &format!("test-{}", self.port)]);
         command.args(["--name", "test", "--initial-cluster", &format!("test={peer}")]);
@@ -200,7 +215,8 @@ impl Etcd {
         command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
         self.child = Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         let port = self.port;
-        wait_for("etcd", || listens(port) && self.ask("kv/range", r#"{"key":"eA=="}"#).is_some());
+        let answers = || !plain || self.ask("kv/range", r#"{"key":"eA=="}"#).is_some();
+        wait_for("etcd", || listens(port) && answers());
     }
 
     pub(crate) fn kill(&mut self) {

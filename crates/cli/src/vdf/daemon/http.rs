@@ -1,29 +1,31 @@
 //! The HTTP side: JSON in, JSON out, events as they come.
 
+use super::connection::{AGAIN, Places, REQUEST};
+use super::request::{self, MAX_REQUEST};
 use super::store::{Entry, Store};
 use crate::failure::{Exit, Failure};
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// The longest request: a modulus and an input of 8192 bits in hex are 4 KiB.
-pub(super) const MAX_BODY: usize = 1 << 14;
-/// Clients that listen to events at once, over HTTP.
-const MOST_LISTENERS: usize = 256;
+use tokio::time::{sleep, timeout};
 
 #[derive(Clone)]
 struct Api {
     store: Arc<Store>,
     token: Arc<super::Token>,
     listeners: Arc<Semaphore>,
+    /// Clients that listen to events at once.
+    most_listeners: usize,
 }
 
 type Answer<T = Json<Value>> = Result<T, Refusal>;
@@ -42,6 +44,7 @@ impl IntoResponse for Refusal {
         let status = match (self.0.code, self.0.exit) {
             ("api.token", _) => StatusCode::UNAUTHORIZED,
             ("request.too_long", _) => StatusCode::PAYLOAD_TOO_LARGE,
+            ("request.timeout", _) => StatusCode::REQUEST_TIMEOUT,
             ("route.method", _) => StatusCode::METHOD_NOT_ALLOWED,
             ("challenge.unknown" | "challenge.no_proof" | "route.unknown", _) => {
                 StatusCode::NOT_FOUND
@@ -54,15 +57,45 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Serves until the runtime ends.
+/// Serves at most `most` connections, of which half may listen, until the runtime ends.
 pub(super) async fn serve(
     listener: tokio::net::TcpListener,
     store: Arc<Store>,
     token: Arc<super::Token>,
+    most: usize,
 ) {
-    let api = Api { store, token, listeners: Arc::new(Semaphore::new(MOST_LISTENERS)) };
-    // axum's loop goes on after failed connections and ends never.
-    let _ = axum::serve(listener, router(api)).await;
+    let most_listeners = most.div_ceil(2);
+    let listeners = Arc::new(Semaphore::new(most_listeners));
+    let service = TowerToHyperService::new(router(Api { store, token, listeners, most_listeners }));
+    let places = Places::new(most, refusal(most));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(Duration::from_millis(100)).await; // out of descriptors: wait for some to close
+            continue;
+        };
+        let Some((stream, permit)) = places.admit(stream) else { continue };
+        let connection = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(REQUEST)
+            .max_buf_size(MAX_REQUEST)
+            .serve_connection(TokioIo::new(stream), service.clone());
+        tokio::spawn(async move {
+            let _ = connection.await; // a client that goes away ends its connection and nothing else
+            drop(permit);
+        });
+    }
+}
+
+/// What a connection is told for which there is no place.
+fn refusal(most: usize) -> Vec<u8> {
+    let message = format!("{most} connections are open already");
+    let body = Failure::new(Exit::State, "daemon.busy", message).to_json().to_string();
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nretry-after: 1\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }
 
 fn router(api: Api) -> Router {
@@ -80,7 +113,7 @@ fn router(api: Api) -> Router {
         .merge(changing)
         .fallback(move || refuse("route.unknown", "there is no such route"))
         .method_not_allowed_fallback(move || refuse("route.method", "another method is needed"))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(DefaultBodyLimit::max(MAX_REQUEST))
         .with_state(api)
 }
 
@@ -94,18 +127,19 @@ async fn authorize(State(api): State<Api>, request: Request, next: Next) -> Resp
     }
 }
 
-async fn submit(
-    State(api): State<Api>,
-    body: Result<Bytes, BytesRejection>,
-) -> Answer<(StatusCode, Json<Value>)> {
+async fn submit(State(api): State<Api>, request: Request) -> Answer<(StatusCode, Json<Value>)> {
+    let body = timeout(REQUEST, Bytes::from_request(request, &())).await.map_err(|_| {
+        let message = format!("a request must end within {} seconds", REQUEST.as_secs());
+        Failure::usage("request.timeout", message)
+    })?;
     let body = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
-            let message = format!("a request is at most {MAX_BODY} bytes");
+            let message = format!("a request is at most {MAX_REQUEST} bytes");
             Failure::usage("request.too_long", message)
         }
         _ => Failure::usage("request.body", error.body_text()),
     })?;
-    let request = super::parse_json(&body)?;
+    let request = request::object(&body).map_err(Failure::from)?;
     // Tests of a new modulus take a while.
     let entry = super::apart(move || api.store.submit(request)).await?;
     Ok((StatusCode::ACCEPTED, Json(entry.describe())))
@@ -129,11 +163,13 @@ async fn proof(State(api): State<Api>, Path(id): Path<String>) -> Answer<Respons
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }
 
-/// Server-sent events: the status now, at each change, and at the end.
+/// Server-sent events: the status now, at each change, and at the end; a comment where there was none
+/// for a while.
 async fn events(State(api): State<Api>, Path(id): Path<String>) -> Answer<Response> {
     let entry = api.store.find(&id)?;
     let permit = api.listeners.try_acquire_owned().map_err(|_| {
-        Failure::new(Exit::State, "daemon.busy", format!("{MOST_LISTENERS} clients listen already"))
+        let message = format!("{} clients listen already", api.most_listeners);
+        Failure::new(Exit::State, "daemon.busy", message)
     })?;
     let body = Body::from_stream(stream(entry, permit));
     Ok(([(header::CONTENT_TYPE, "text/event-stream")], body).into_response())
@@ -147,7 +183,10 @@ fn stream(
     listener.mark_changed(); // the first event is the status now
     futures_util::stream::unfold(Some((entry, listener, permit)), |state| async {
         let (entry, mut listener, permit) = state?;
-        listener.changed().await.ok()?;
+        let Ok(changed) = timeout(AGAIN, listener.changed()).await else {
+            return Some((Ok(":\n\n".to_owned()), Some((entry, listener, permit))));
+        };
+        changed.ok()?;
         let ended = listener.borrow_and_update().is_final();
         let value = entry.describe();
         let state = value["state"].as_str().unwrap_or("status");

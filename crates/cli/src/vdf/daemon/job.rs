@@ -1,53 +1,13 @@
 //! A challenge: what is asked, where it stands, and its folder.
 
+use super::request::{Kind, Task};
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use tetralith_vdf::eval::MAX_ITERATIONS;
-use tetralith_vdf::{Modulus, Residue, System, parse_hex};
-
-/// What a client asks for.
-#[derive(Deserialize, Debug)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Request {
-    #[serde(default = "rsa2048")]
-    modulus: String,
-    x: String,
-    t: Option<u8>,
-    iterations: Option<u64>,
-    #[serde(default)]
-    proof: Kind,
-}
-
-fn rsa2048() -> String {
-    "rsa2048".into()
-}
-
-/// The proof that is asked for.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
-    /// y alone.
-    None,
-    #[default]
-    Wesolowski,
-    NWesolowski,
-    Pietrzak,
-}
-
-impl Kind {
-    pub(super) fn system(self) -> Option<System> {
-        match self {
-            Kind::None => None,
-            Kind::Wesolowski => Some(System::Wesolowski),
-            Kind::NWesolowski => Some(System::Segmented),
-            Kind::Pietrzak => Some(System::Pietrzak),
-        }
-    }
-}
+use tetralith_vdf::{Modulus, Residue, parse_hex};
 
 /// A challenge that was taken: numbers, not text.
 #[derive(Clone, Debug)]
@@ -73,27 +33,8 @@ struct Stored {
 impl Challenge {
     /// Reads a request.
     pub(super) fn from_request(value: Value, most: u64) -> Outcome<Self> {
-        let request: Request = serde_json::from_value(value)
-            .map_err(|error| Failure::usage("challenge.malformed", error))?;
-        let iterations = match (request.t, request.iterations) {
-            (Some(t), None) if t <= 63 => 1 << t,
-            (None, Some(iterations)) => iterations,
-            _ => {
-                let message = "give t, at most 63, or iterations, and not both";
-                return Err(Failure::usage("challenge.iterations", message));
-            }
-        };
-        if iterations > most.min(MAX_ITERATIONS) {
-            let message = format!("{iterations} squarings are more than this daemon's {most}");
-            return Err(Failure::usage("challenge.too_long", message));
-        }
-        let modulus = Modulus::parse(request.modulus.trim())?;
-        let (x, _) = modulus.reduce(&parse_hex(&request.x, "x")?);
-        if let Some(system) = request.proof.system() {
-            // What can be evaluated and not proved is refused now, not after the last squaring.
-            tetralith_vdf::Prover::new(system, &modulus, &x, iterations, Default::default())?;
-        }
-        Ok(Self::new(modulus, x, iterations, request.proof))
+        let Task { modulus, x, iterations, proof } = Task::parse(value, most)?;
+        Ok(Self::new(modulus, x, iterations, proof))
     }
 
     fn new(modulus: Modulus, x: Residue, iterations: u64, proof: Kind) -> Self {
@@ -119,12 +60,12 @@ impl Challenge {
             proof: self.proof,
         };
         let text = serde_json::to_vec(&stored).unwrap_or_default();
-        io::write(&folder.join("request.json"), &text, Access::Public, true)
+        io::write(&folder.join(REQUEST), &text, Access::Public, true)
     }
 
     /// Reads a challenge from its folder, and its place in the order of arrival.
     pub(super) fn load(folder: &Path) -> Outcome<(u64, Self)> {
-        let path = folder.join("request.json");
+        let path = folder.join(REQUEST);
         let text = io::read(&path, MAX_STORED)?;
         let damaged = |error: &dyn std::fmt::Display| {
             Failure::usage("challenge.damaged", format!("{}: {error}", path.display()))
@@ -145,6 +86,8 @@ impl Challenge {
     }
 }
 
+/// The file that makes a folder a challenge's.
+pub(super) const REQUEST: &str = "request.json";
 const MAX_STORED: u64 = 1 << 16;
 
 /// Where a challenge stands.

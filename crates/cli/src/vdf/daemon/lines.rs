@@ -1,15 +1,17 @@
 //! The socket side: one request a line, one object a line.
 //!
 //! ```text
-//! {"submit":{…},"token":"…"}   {"status":"ID"}   {"watch":"ID"}   {"cancel":"ID","token":"…"}
+//! {"submit":{…},"token":"…"}   {"cancel":"ID","token":"…"}
+//! {"status":"ID"}   {"watch":"ID"}   {"proof":"ID"}
 //! ```
 //!
-//! `watch` answers with a line for each event until the challenge has ended; then the next request is
-//! read.
+//! `watch` answers with a line for each event until the challenge has ended, the last one with the proof;
+//! then the next request is read.
 
+use super::connection::{AGAIN, Places, REQUEST};
+use super::request::{Line, MAX_REQUEST};
 use super::store::Store;
-use crate::failure::{Failure, Outcome};
-use serde::Deserialize;
+use crate::failure::{Exit, Failure, Outcome};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,43 +19,31 @@ use tokio::io::BufReader;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
 };
-use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
-/// Connections at once, over all sockets.
-const MOST_CONNECTIONS: usize = 256;
 /// A connection that asks for nothing is closed after this.
 const IDLE: Duration = Duration::from_secs(600);
-/// How often a watcher is told what it knows.
-const AGAIN: Duration = Duration::from_secs(30);
-const MAX_LINE: u64 = super::http::MAX_BODY as u64;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    submit: Option<Value>,
-    status: Option<String>,
-    watch: Option<String>,
-    cancel: Option<String>,
-    #[serde(default)]
-    token: String,
-}
+const MAX_LINE: u64 = MAX_REQUEST as u64;
 
 /// What a connection needs.
 #[derive(Clone)]
 pub(super) struct Service {
     store: Arc<Store>,
     token: Arc<super::Token>,
-    connections: Arc<Semaphore>,
+    places: Places,
 }
 
 impl Service {
-    pub(super) fn new(store: Arc<Store>, token: Arc<super::Token>) -> Self {
-        Self { store, token, connections: Arc::new(Semaphore::new(MOST_CONNECTIONS)) }
+    /// A service of at most `most` connections, over all sockets.
+    pub(super) fn new(store: Arc<Store>, token: Arc<super::Token>, most: usize) -> Self {
+        let message = format!("{most} connections are open already");
+        let refusal = Failure::new(Exit::State, "daemon.busy", message).to_json();
+        Self { store, token, places: Places::new(most, format!("{refusal}\n").into()) }
     }
 
-    /// Serves one connection in a task of its own; beyond the bound it is closed at once.
-    pub(super) fn take(&self, stream: impl AsyncRead + AsyncWrite + Send + 'static) {
-        let Ok(permit) = self.connections.clone().try_acquire_owned() else { return };
+    /// Serves one connection in a task of its own; beyond the bound it is told so and closed.
+    pub(super) fn take(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+        let Some((stream, permit)) = self.places.admit(stream) else { return };
         let service = self.clone();
         tokio::spawn(async move {
             let (reader, mut writer) = tokio::io::split(stream);
@@ -69,13 +59,18 @@ impl Service {
         writer: &mut (impl AsyncWrite + Unpin),
     ) -> std::io::Result<()> {
         loop {
+            // Waiting for a request may take long, and sending one may not.
+            match timeout(IDLE, reader.fill_buf()).await {
+                Ok(Ok([])) | Err(_) => return Ok(()),
+                Ok(begun) => begun.map(|_| ())?,
+            }
             let mut line = Vec::new();
             let mut bounded = (&mut reader).take(MAX_LINE + 1);
-            let read = bounded.read_until(b'\n', &mut line);
-            match tokio::time::timeout(IDLE, read).await {
-                Ok(Ok(0)) | Err(_) => return Ok(()),
-                Ok(read) => read?,
+            let Ok(read) = timeout(REQUEST, bounded.read_until(b'\n', &mut line)).await else {
+                let message = format!("a line must end within {} seconds", REQUEST.as_secs());
+                return write(writer, &Failure::usage("request.timeout", message).to_json()).await;
             };
+            read?;
             if line.len() as u64 > MAX_LINE {
                 // What follows is the rest of a line that nobody knows the end of.
                 let message = format!("a line is at most {MAX_LINE} bytes");
@@ -88,12 +83,16 @@ impl Service {
                     let mut listener = entry.listen();
                     loop {
                         let ended = listener.borrow_and_update().is_final();
-                        write(writer, &entry.describe()).await?;
+                        let mut event = entry.describe();
+                        if ended && let Ok(proof) = self.proof(entry.clone()).await {
+                            event["proof_hex"] = proof.into();
+                        }
+                        write(writer, &event).await?;
                         if ended {
                             break;
                         }
                         // Said again after a while, so that a client that went away is noticed.
-                        let changed = tokio::time::timeout(AGAIN, listener.changed());
+                        let changed = timeout(AGAIN, listener.changed());
                         if matches!(changed.await, Ok(Err(_))) {
                             break;
                         }
@@ -104,31 +103,30 @@ impl Service {
         }
     }
 
-    async fn answer(&self, line: &[u8]) -> Outcome<Reply> {
-        let value = super::parse_json(line)?;
-        let request: Line = serde_json::from_value(value)
-            .map_err(|error| Failure::usage("request.malformed", error))?;
+    /// The proof of a challenge that has ended with one, in hex.
+    async fn proof(&self, entry: Arc<super::store::Entry>) -> Outcome<String> {
         let store = self.store.clone();
-        match request {
-            Line { submit: Some(challenge), status: None, watch: None, cancel: None, token } => {
+        super::apart(move || Ok(hex::encode(store.proof(&entry)?))).await
+    }
+
+    async fn answer(&self, line: &[u8]) -> Outcome<Reply> {
+        let store = self.store.clone();
+        match Line::parse(line)? {
+            Line::Submit { challenge, token } => {
                 self.token.check(token.as_bytes())?;
                 let entry = super::apart(move || store.submit(challenge)).await?;
                 Ok(Reply::Value(entry.describe()))
             }
-            Line { submit: None, status: Some(id), watch: None, cancel: None, .. } => {
-                Ok(Reply::Value(store.find(&id)?.describe()))
+            Line::Status(id) => Ok(Reply::Value(store.find(&id)?.describe())),
+            Line::Watch(id) => Ok(Reply::Watch(store.find(&id)?)),
+            Line::Proof(id) => {
+                let proof = self.proof(store.find(&id)?).await?;
+                Ok(Reply::Value(json!({ "ok": true, "id": id, "proof_hex": proof })))
             }
-            Line { submit: None, status: None, watch: Some(id), cancel: None, .. } => {
-                Ok(Reply::Watch(store.find(&id)?))
-            }
-            Line { submit: None, status: None, watch: None, cancel: Some(id), token } => {
+            Line::Cancel { id, token } => {
                 self.token.check(token.as_bytes())?;
                 super::apart(move || store.cancel(&id)).await?;
                 Ok(Reply::Value(json!({ "ok": true })))
-            }
-            _ => {
-                let message = "a line holds one of submit, status, watch and cancel";
-                Err(Failure::usage("request.malformed", message))
             }
         }
     }
@@ -141,10 +139,6 @@ enum Reply {
 
 async fn write(writer: &mut (impl AsyncWrite + Unpin), value: &Value) -> std::io::Result<()> {
     let line = format!("{value}\n");
-    let written = async {
-        writer.write_all(line.as_bytes()).await?;
-        writer.flush().await
-    };
-    // Who does not read what was asked for does not keep a connection from others.
-    tokio::time::timeout(IDLE, written).await.map_err(|_| std::io::ErrorKind::TimedOut)?
+    writer.write_all(line.as_bytes()).await?;
+    writer.flush().await
 }

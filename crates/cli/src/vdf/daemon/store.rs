@@ -1,6 +1,6 @@
 //! All challenges: on disk, in the queue, and under way.
 
-use super::job::{Challenge, Status, describe};
+use super::job::{Challenge, REQUEST, Status, describe};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{self, Access};
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,12 @@ impl Store {
         std::fs::create_dir_all(&jobs).map_err(failed)?;
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&jobs).map_err(failed)? {
-            match Challenge::load(&entry.map_err(failed)?.path()) {
+            let path = entry.map_err(failed)?.path();
+            if is_left_over(&path) {
+                std::fs::remove_dir_all(&path).map_err(failed)?;
+                continue;
+            }
+            match Challenge::load(&path) {
                 Ok(challenge) => found.push(challenge),
                 Err(failure) => damaged(failure),
             }
@@ -108,7 +113,7 @@ impl Store {
         found.sort_by_key(|(sequence, _)| *sequence);
         let mut state = State::default();
         for (sequence, challenge) in found {
-            state.sequence = sequence + 1;
+            state.sequence = sequence.saturating_add(1);
             let status = ended(&jobs.join(&challenge.id)).unwrap_or(Status::Queued);
             let queued = !status.is_final();
             let entry = Entry::new(challenge, status);
@@ -149,7 +154,7 @@ impl Store {
             return busy("daemon.full", message);
         }
         challenge.store(&self.jobs, state.sequence)?;
-        state.sequence += 1;
+        state.sequence = state.sequence.saturating_add(1);
         let entry = Entry::new(challenge, Status::Queued);
         state.all.insert(entry.challenge.id.clone(), entry.clone());
         state.queue.push_back(entry.clone());
@@ -190,7 +195,9 @@ impl Store {
         let running = matches!(*entry.status.borrow(), Status::Running { .. });
         let removed = if running {
             state.leaving.insert(id.to_owned());
-            Ok(())
+            // Without its request the folder is no challenge, should the daemon end before its worker.
+            let request = folder.join(REQUEST);
+            std::fs::remove_file(&request).map_err(|error| Failure::file(&request, &error))
         } else {
             std::fs::remove_dir_all(&folder).map_err(|error| Failure::file(&folder, &error))
         };
@@ -272,6 +279,14 @@ impl Store {
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
+}
+
+/// Whether a folder is of a challenge that was cancelled, or not yet taken, when a daemon ended.
+fn is_left_over(folder: &Path) -> bool {
+    let is_id = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
+    folder.file_name().and_then(|name| name.to_str()).is_some_and(is_id)
+        && folder.is_dir()
+        && !folder.join(REQUEST).exists()
 }
 
 /// The longest proof, of 64 segments or 55 halvings for the largest modulus.

@@ -2,7 +2,11 @@
 
 use super::job::{Challenge, Status};
 use super::store::{Entry, Store, cancelled};
+use crate::context::Context;
 use crate::failure::Failure;
+use serde_json::json;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use tetralith_vdf::{Checkpoint, Error, Evaluation, Next, Options, Progress, Prover, Residue};
 
@@ -18,38 +22,68 @@ pub(super) struct Settings {
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// Works until the daemon stops.
-pub(super) fn run(store: &Store, settings: Settings) {
+pub(super) fn run(context: Context, store: &Store, settings: Settings) {
     while let Some(entry) = store.next() {
-        let start = Instant::now();
-        let result = Watch::new(store, &entry, settings.save_every).work(settings.options);
-        let (status, proof) = match result {
-            // Stopped: the state is kept, and the next daemon goes on.
-            Err(Error::Cancelled) if !entry.is_cancelled() => return,
-            Err(Error::Cancelled) => {
-                store.leave(&entry, cancelled());
-                continue;
-            }
-            // The machine's trouble, not the challenge's: what is saved stays, and the next daemon goes on.
-            Err(error @ (Error::Io(_) | Error::Faulty(_))) => {
-                let Failure { code, message, .. } = Failure::from(error);
-                store.leave(&entry, Status::Failed { code: code.into(), message });
-                continue;
-            }
-            Err(error) => {
-                let Failure { code, message, .. } = Failure::from(error);
-                (Status::Failed { code: code.into(), message }, None)
-            }
-            Ok((y, proof)) => {
-                let seconds = start.elapsed().as_secs_f64();
-                let proof_bytes = proof.as_ref().map_or(0, |proof| proof.len() as u64);
-                (Status::Done { y: y.to_string(), proof_bytes, seconds }, proof)
-            }
-        };
-        if let Err(failure) = store.end(&entry, status, proof.as_deref()) {
-            let Failure { code, message, .. } = failure;
-            store.leave(&entry, Status::Failed { code: code.into(), message });
+        let work = || Watch::new(store, &entry, settings.save_every).work(settings.options);
+        if !work_on(context, store, &entry, work) {
+            return;
         }
     }
+}
+
+/// What was computed: y and the encoded proof, if one is wanted.
+type Computed = Result<(Residue, Option<Vec<u8>>), Error>;
+
+/// Computes, and tells how it ended; `false` where the daemon stops.
+fn work_on(
+    context: Context,
+    store: &Store,
+    entry: &Entry,
+    work: impl FnOnce() -> Computed,
+) -> bool {
+    let start = Instant::now();
+    // A fault of the program is this challenge's end, and not the worker's.
+    let computed = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(computed) => computed,
+        Err(panic) => {
+            let message = format!("the computation panicked: {}", said(&*panic));
+            let fields = json!({ "id": entry.challenge.id });
+            context.event("challenge.panicked", &message, fields);
+            end(store, entry, Status::Failed { code: "daemon.internal".into(), message }, None);
+            return true;
+        }
+    };
+    match computed {
+        // Stopped: the state is kept, and the next daemon goes on.
+        Err(Error::Cancelled) if !entry.is_cancelled() => return false,
+        Err(Error::Cancelled) => store.leave(entry, cancelled()),
+        // The machine's trouble, not the challenge's: what is saved stays, and the next daemon goes on.
+        Err(error @ (Error::Io(_) | Error::Faulty(_))) => store.leave(entry, failed(error.into())),
+        Err(error) => end(store, entry, failed(error.into()), None),
+        Ok((y, proof)) => {
+            let seconds = start.elapsed().as_secs_f64();
+            let proof_bytes = proof.as_ref().map_or(0, |proof| proof.len() as u64);
+            let status = Status::Done { y: y.to_string(), proof_bytes, seconds };
+            end(store, entry, status, proof.as_deref());
+        }
+    }
+    true
+}
+
+fn end(store: &Store, entry: &Entry, status: Status, proof: Option<&[u8]>) {
+    if let Err(failure) = store.end(entry, status, proof) {
+        store.leave(entry, failed(failure));
+    }
+}
+
+fn failed(Failure { code, message, .. }: Failure) -> Status {
+    Status::Failed { code: code.into(), message }
+}
+
+/// What a panic says.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
 }
 
 /// Tells of progress, and says when to save and when to stop.
@@ -69,8 +103,7 @@ impl<'a> Watch<'a> {
         Self { store, entry, save_every, start: now, from: None, told: now, saved: now }
     }
 
-    /// y and the encoded proof, if one is wanted.
-    fn work(&mut self, options: Options) -> Result<(Residue, Option<Vec<u8>>), Error> {
+    fn work(&mut self, options: Options) -> Computed {
         let Challenge { modulus, x, iterations, proof, .. } = &self.entry.challenge;
         let kept = self.entry.challenge.kept(self.store.jobs());
         let Some(system) = proof.system() else {
@@ -120,5 +153,41 @@ impl<'a> Watch<'a> {
         }
         self.saved = Instant::now();
         Next::Save
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::Limits;
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_its_challenge_and_nothing_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let limits = Limits { queue: 4, kept: 4, iterations: 1 << 20 };
+        let open = || Store::open(folder.path(), limits, |_| ()).expect("opens");
+        let store = open();
+        let context = Context { json: false, quiet: true, threads: 1 };
+        let modulus = "cfa92a1c6559dd55bb75027437309ad3";
+        let ask = |x: &str| {
+            let asked = json!({ "modulus": modulus, "x": x, "t": 4, "proof": "none" });
+            store.submit(asked).expect("taken")
+        };
+        let (first, second) = (ask("3"), ask("5"));
+        let entry = store.next().expect("waiting");
+        assert!(work_on(context, &store, &entry, || panic!("out of {}", "luck")));
+        let expected = json!("the computation panicked: out of luck");
+        assert_eq!(first.describe()["state"], "failed");
+        assert_eq!(first.describe()["message"], expected);
+        // The next is worked on, and one that was cancelled meanwhile is removed.
+        let entry = store.next().expect("waiting");
+        store.cancel(&second.challenge.id).expect("cancelled");
+        assert!(work_on(context, &store, &entry, || panic!("again")));
+        assert_eq!(second.describe()["code"], "challenge.cancelled");
+        assert!(store.find(&second.challenge.id).is_err());
+        // The next daemon knows how it ended.
+        let store = open();
+        let found = store.find(&first.challenge.id).expect("kept");
+        assert_eq!(found.describe()["message"], expected);
     }
 }

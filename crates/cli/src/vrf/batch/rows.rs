@@ -92,9 +92,6 @@ impl Source {
             }
             #[cfg(feature = "parquet")]
             Source::Parquet(rows) => Ok(rows.next_row()?.map(|row| match row {
-                Ok(row) if row.alpha.len() > MAX_LINE => {
-                    Item::Bad(format!("alpha is longer than {MAX_LINE} bytes"))
-                }
                 Ok(tetralith_vrf::parquet::OwnedRow { public_key, alpha, proof }) => {
                     Item::Row(Decoded { public_key, alpha, proof })
                 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::cpu::{Family, has};
+use crate::mont::elements::Line;
+use crate::mont::powers::{Eights, Factor};
 use crate::mont::test_moduli::{Words, reduced};
 use crate::mont::{FastRing, Kernel, Squarer};
 use memory::DIGIT;
@@ -27,7 +29,7 @@ fn moduli(words: &mut Words, v: usize) -> Vec<Vec<u64>> {
 /// a·c·b^−(l+m) mod N by another way than the kernel's: through the ring. Limbs of any size.
 fn expected(ring: &Ring, v: usize, a: &[u64], c: &[u64]) -> Vec<u64> {
     let (a, c) = (ring.enter(&reduced(ring, a)), ring.enter(&reduced(ring, c)));
-    let factor = ring.enter(&inverse_power_of_two(ring, shift(v)));
+    let factor = ring.enter(&ring.inverse_power_of_two(shift(v)));
     ring.leave(&ring.mul(&ring.mul(&a, &c), &factor))
 }
 
@@ -256,6 +258,97 @@ fn recorded_values_are_those_of_the_chain() {
                 fast.square_assign(&mut b, count % every);
                 assert_eq!(fast.leave(&a), fast.leave(&b));
             }
+        }
+    }
+}
+
+/// Numbers in all lanes, ordinary and crafted: right, also where a guess had to be mended.
+#[test]
+fn products_in_lanes_match_the_portable_ring() {
+    if !has(Family::Avx512) {
+        return;
+    }
+    let mut words = Words(13);
+    for v in [3, 5, 8, 10] {
+        let mut redone = 0;
+        for n in moduli(&mut words, v) {
+            let ring = Ring::new(&n).unwrap();
+            let ifma = Ifma::of_blocks(&ring, v);
+            let mut lanes = ifma.lanes(&ring);
+            let factor = ring.enter(&ring.inverse_power_of_two(BLOCK_BITS * v));
+            for round in 0..5 * scale() {
+                let mut number = |lane: u64| match (round, lane) {
+                    (0, _) => vec![DIGIT; 8 * v],
+                    (1, 0..4) => vec![0; 8 * v],
+                    (2, _) => ifma.enter(&reduced(&ring, &words.modulus(64 * ring.len()))),
+                    _ => crafted(&mut words, v, round + lane),
+                };
+                let [a, b]: [Vec<Vec<u64>>; 2] =
+                    [(); 2].map(|()| (0..8).map(&mut number).collect());
+                put(&mut lanes.runs, &a);
+                put(&mut lanes.factors, &b);
+                lanes.multiply();
+                for lane in 0..8 {
+                    let digits: Vec<u64> = lanes.out.0.iter().map(|row| row.0[lane]).collect();
+                    let [a, b] =
+                        [&a[lane], &b[lane]].map(|a| ring.enter(&reduced(&ring, &ifma.limbs(a))));
+                    let want = ring.leave(&ring.mul(&ring.mul(&a, &b), &factor));
+                    let got = reduced(&ring, &ifma.limbs(&digits));
+                    assert_eq!(got, want, "{v} {n:x?} {round} {lane}");
+                }
+            }
+            redone += lanes.redone;
+        }
+        assert!(redone > 0, "no crafted number made a guess fail");
+    }
+}
+
+fn put(eight: &mut lanes::Eight, numbers: &[Vec<u64>]) {
+    for (lane, number) in numbers.iter().enumerate() {
+        eight.0.iter_mut().zip(number).for_each(|(row, &digit)| row.0[lane] = digit);
+    }
+}
+
+/// Elements go where they should, and come back.
+#[test]
+fn steps_in_lanes() {
+    if !has(Family::Avx512) {
+        return;
+    }
+    let mut words = Words(14);
+    for bits in [1000, 2048, 3000, 4000] {
+        let ring = Ring::new(&words.modulus(bits)).unwrap();
+        let ifma = Ifma::new(&ring, bits).unwrap();
+        let mut fast = FastRing::with_kernel(Kernel::Ifma, &ring).unwrap();
+        let element = |words: &mut Words| fast.enter(&reduced(&ring, &words.modulus(bits)));
+        let elements: Vec<Vec<u64>> = (0..24).map(|_| element(&mut words)).collect();
+        let lines: Vec<Vec<Line>> = (elements.iter())
+            .map(|e| e.chunks(8).map(|words| Line(words.try_into().unwrap())).collect())
+            .collect();
+        let mut lanes = ifma.lanes(&ring);
+        // Sums of both parities of the lanes, and of none.
+        for step in 0..3 {
+            lanes.step(core::array::from_fn(|lane| Factor::Element(&lines[8 * step + lane])));
+            let sum = |lane: usize| if lane % 2 == step { Factor::Sum } else { Factor::One };
+            lanes.step(core::array::from_fn(sum));
+        }
+        let mut table = Elements::new(&fast, 16);
+        lanes.finish(&mut table);
+        // In lanes a product is g times smaller: the run is of three factors, the sum of one or two.
+        let g = fast.enter(&power_of_two(&ring, ifma.lanes_shift()));
+        for lane in 0..8 {
+            let mut run = elements[lane].clone();
+            let mut sum = run.clone();
+            fast.mul_assign(&mut run, &elements[8 + lane]);
+            if lane % 2 == 1 {
+                sum.clone_from(&run);
+            }
+            fast.mul_assign(&mut run, &elements[16 + lane]);
+            let mut got = [table.value(lane).to_vec(), table.value(8 + lane).to_vec()];
+            (0..2).for_each(|_| fast.mul_assign(&mut got[0], &g));
+            (0..lane % 2).for_each(|_| fast.mul_assign(&mut got[1], &g));
+            assert_eq!(fast.leave(&got[0]), fast.leave(&run), "{bits} {lane}");
+            assert_eq!(fast.leave(&got[1]), fast.leave(&sum), "{bits} {lane}");
         }
     }
 }

@@ -1,0 +1,168 @@
+//! What clients send: bytes into a challenge, or a line into a question.
+//!
+//! Nothing here knows the command or its sockets, so that `fuzz` can take this file as it is.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt::Display;
+use tetralith_vdf::eval::MAX_ITERATIONS;
+use tetralith_vdf::{Error, Modulus, Prover, Residue, System, parse_hex};
+
+/// The longest request: a modulus and an input of 8192 bits in hex are 4 KiB.
+pub(super) const MAX_REQUEST: usize = 1 << 14;
+
+/// What is wrong with a request.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Its form: a code and a message.
+    Form(&'static str, String),
+    /// Its numbers.
+    Vdf(Error),
+}
+
+impl Fault {
+    fn form<T>(code: &'static str, message: impl Display) -> Result<T, Fault> {
+        Err(Fault::Form(code, message.to_string()))
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        Fault::Vdf(error)
+    }
+}
+
+/// An object; what is wrong with it, else.
+pub(super) fn object(bytes: &[u8]) -> Result<Value, Fault> {
+    if bytes.len() > MAX_REQUEST {
+        return Fault::form(
+            "request.too_long",
+            format!("a request is at most {MAX_REQUEST} bytes"),
+        );
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(_) => Fault::form("request.json", "a request is a JSON object"),
+        Err(error) => Fault::form("request.json", format!("this is no JSON: {error}")),
+    }
+}
+
+/// A line of a socket, as it is sent.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    submit: Option<Value>,
+    status: Option<String>,
+    watch: Option<String>,
+    proof: Option<String>,
+    cancel: Option<String>,
+    #[serde(default)]
+    token: String,
+}
+
+/// A line of a socket.
+#[derive(Debug)]
+pub(super) enum Line {
+    Submit { challenge: Value, token: String },
+    Status(String),
+    Watch(String),
+    Proof(String),
+    Cancel { id: String, token: String },
+}
+
+impl Line {
+    /// Reads a line.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Line, Fault> {
+        let fields: Fields = serde_json::from_value(object(bytes)?)
+            .or_else(|error| Fault::form("request.malformed", error))?;
+        let Fields { submit, status, watch, proof, cancel, token } = fields;
+        match (submit, status, watch, proof, cancel) {
+            (Some(challenge), None, None, None, None) => Ok(Line::Submit { challenge, token }),
+            (None, Some(id), None, None, None) => Ok(Line::Status(id)),
+            (None, None, Some(id), None, None) => Ok(Line::Watch(id)),
+            (None, None, None, Some(id), None) => Ok(Line::Proof(id)),
+            (None, None, None, None, Some(id)) => Ok(Line::Cancel { id, token }),
+            _ => Fault::form(
+                "request.malformed",
+                "a line holds one of submit, status, watch, proof and cancel",
+            ),
+        }
+    }
+}
+
+/// A challenge, as it is sent.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    #[serde(default = "rsa2048")]
+    modulus: String,
+    x: String,
+    t: Option<u8>,
+    iterations: Option<u64>,
+    #[serde(default)]
+    proof: Kind,
+}
+
+fn rsa2048() -> String {
+    "rsa2048".into()
+}
+
+/// The proof that is asked for.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    /// y alone.
+    None,
+    #[default]
+    Wesolowski,
+    NWesolowski,
+    Pietrzak,
+}
+
+impl Kind {
+    pub(super) fn system(self) -> Option<System> {
+        match self {
+            Kind::None => None,
+            Kind::Wesolowski => Some(System::Wesolowski),
+            Kind::NWesolowski => Some(System::Segmented),
+            Kind::Pietrzak => Some(System::Pietrzak),
+        }
+    }
+}
+
+/// What is to be computed: numbers, not text.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) modulus: Modulus,
+    pub(super) x: Residue,
+    pub(super) iterations: u64,
+    pub(super) proof: Kind,
+}
+
+impl Task {
+    /// Reads a challenge of at most `most` squarings.
+    pub(super) fn parse(value: Value, most: u64) -> Result<Task, Fault> {
+        let asked: Asked = serde_json::from_value(value)
+            .or_else(|error| Fault::form("challenge.malformed", error))?;
+        let iterations = match (asked.t, asked.iterations) {
+            (Some(t), None) if t <= 63 => 1 << t,
+            (None, Some(iterations)) => iterations,
+            _ => {
+                let message = "give t, at most 63, or iterations, and not both";
+                return Fault::form("challenge.iterations", message);
+            }
+        };
+        let most = most.min(MAX_ITERATIONS);
+        if iterations > most {
+            let message = format!("{iterations} squarings are more than this daemon's {most}");
+            return Fault::form("challenge.too_long", message);
+        }
+        let modulus = Modulus::parse(asked.modulus.trim())?;
+        let (x, _) = modulus.reduce(&parse_hex(&asked.x, "x")?);
+        if let Some(system) = asked.proof.system() {
+            // What can be evaluated and not proved is refused now, not after the last squaring.
+            Prover::new(system, &modulus, &x, iterations, Default::default())?;
+        }
+        Ok(Task { modulus, x, iterations, proof: asked.proof })
+    }
+}

@@ -1,0 +1,232 @@
+//! Eight numbers side by side: a row holds one digit of each.
+//!
+//! Where many products do not wait for each other, that is the faster way: no lane is moved, and
+//! Karatsuba's method saves multiplications, which numbers that lie along registers cannot use. The
+//! product itself is in [`product`]; here are the way in and out, and what is done about wrong guesses.
+//!
+//! A number that lies along its registers stands for a where it is a·b^(l+m) mod N, see the
+//! [module above](super). A product in lanes divides by b^v instead of b^(l+m): it is g = b^h times
+//! smaller than what [`Ifma::multiply`](super::Ifma::multiply) makes of the same words. Who multiplies
+//! many numbers puts that right once, at the end.
+//!
+//! # What was tried
+//! On a Zen 5, at 2048 bits, in cycles for each of the eight, of which multiplications take 275: one number
+//! at a time 428; in rows, sums and differences made between the products of blocks 384; both halves of a
+//! product made at once, which leaves no chain of additions to wait for, 347; sums and differences made
+//! row by row inside the products, 360 of a slower day's 380.
+
+mod product;
+
+use super::super::exact::{Exact, power_of_two};
+use super::memory::{DIGIT, from_digits, to_digits};
+use super::{BLOCK_BITS, Ring};
+use crate::mont::Elements;
+use crate::mont::elements::Line;
+use crate::mont::powers::{Eights, Factor};
+use core::arch::x86_64::*;
+use product::{Row, product, scratch_rows};
+
+/// Eight numbers, by rows.
+pub(super) struct Eight(pub(super) Vec<Line>);
+
+/// What belongs to a modulus.
+pub(super) struct Constants {
+    product: product::Constants,
+    /// b^v mod N, which products leave as they are.
+    one: Vec<u64>,
+}
+
+impl Constants {
+    /// Of a modulus of the class of v blocks.
+    pub(super) fn new(ring: &Ring, v: usize, exact: &Exact) -> Self {
+        let digits = |limbs: &[u64], count: usize| {
+            let mut digits = vec![0; count];
+            to_digits(&mut digits, limbs);
+            digits
+        };
+        let half = BLOCK_BITS * v / 2;
+        let fold = digits(&ring.inverse_power_of_two(half), 8 * v);
+        let inverse = digits(&exact.negative_inverse(half.div_ceil(64)), 4 * v);
+        let product = product::Constants::new(&fold, digits(exact.modulus(), 8 * v), inverse);
+        Self { product, one: digits(&power_of_two(ring, BLOCK_BITS * v), 8 * v) }
+    }
+}
+
+/// Eight runs and eight sums, and space to multiply them in.
+pub(in crate::mont) struct Lanes<'a> {
+    v: usize,
+    constants: &'a Constants,
+    exact: &'a Exact,
+    one: Vec<Line>,
+    pub(super) runs: Eight,
+    pub(super) sums: Eight,
+    pub(super) factors: Eight,
+    /// The results of a multiplication.
+    pub(super) out: Eight,
+    scratch: Vec<Line>,
+    /// How many products had to be repeated exactly.
+    pub(super) redone: u64,
+}
+
+impl<'a> Lanes<'a> {
+    /// Runs and sums of one, modulo a number of the class of v blocks. The CPU has IFMA.
+    pub(super) fn new(v: usize, constants: &'a Constants, exact: &'a Exact) -> Self {
+        let one: Vec<Line> = constants
+            .one
+            .chunks_exact(8)
+            .map(|words| Line([0, 1, 2, 3, 4, 5, 6, 7].map(|i| words[i])))
+            .collect();
+        let rows = || Eight(vec![Line([0; 8]); 8 * v]);
+        let mut ones = rows();
+        // SAFETY: there are lanes only where the CPU has the features (`Ifma::new`).
+        unsafe { load(rows_mut(&mut ones.0), [&one; 8], &[], 0) }
+        let (runs, sums) = (Eight(ones.0.clone()), ones);
+        let scratch = vec![Line([0; 8]); scratch_rows(2 * v)];
+        Self {
+            v,
+            constants,
+            exact,
+            one,
+            runs,
+            sums,
+            factors: rows(),
+            out: rows(),
+            scratch,
+            redone: 0,
+        }
+    }
+
+    /// Multiplies each run by its factor, into `out`; divides by b^v.
+    pub(super) fn multiply(&mut self) {
+        debug_assert!(are_digits(&self.runs) && are_digits(&self.factors));
+        let (x, y, constants) =
+            (rows(&self.runs.0), rows(&self.factors.0), &self.constants.product);
+        let (out, scratch) = (rows_mut(&mut self.out.0), rows_mut(&mut self.scratch));
+        let wrong = match self.v {
+            // SAFETY: as above.
+            3 => unsafe { product::<6>(out, x, y, constants, scratch) },
+            // SAFETY: as above.
+            5 => unsafe { product::<10>(out, x, y, constants, scratch) },
+            // SAFETY: as above.
+            8 => unsafe { product::<16>(out, x, y, constants, scratch) },
+            // SAFETY: as above.
+            10 => unsafe { product::<20>(out, x, y, constants, scratch) },
+            _ => unreachable!("`blocks` names no other class"),
+        };
+        (0..8).filter(|lane| wrong >> lane & 1 == 1).for_each(|lane| self.mend(lane));
+        debug_assert!(are_digits(&self.out), "a digit left the kernel unchecked");
+    }
+
+    /// Puts the exact product into a lane of the results.
+    #[cold]
+    fn mend(&mut self, lane: usize) {
+        let number = |eight: &Eight| {
+            let digits: Vec<u64> = eight.0.iter().map(|row| row.0[lane]).collect();
+            from_digits(&digits, self.exact.modulus().len())
+        };
+        let product = self.exact.product_in_lanes(&number(&self.runs), &number(&self.factors));
+        let mut digits = vec![0; 8 * self.v];
+        to_digits(&mut digits, &product);
+        self.out.0.iter_mut().zip(digits).for_each(|(row, digit)| row.0[lane] = digit);
+        self.redone += 1;
+    }
+}
+
+impl Eights for Lanes<'_> {
+    fn step(&mut self, factors: [Factor<'_>; 8]) {
+        let to_sums = (0..8).filter(|&lane| matches!(factors[lane], Factor::Sum));
+        let to_sums = to_sums.fold(0, |mask, lane| mask | 1 << lane);
+        let from = factors.map(|factor| match factor {
+            Factor::Element(lines) => &lines[..self.v],
+            Factor::Sum | Factor::One => &self.one,
+        });
+        // SAFETY: as in `new`.
+        unsafe { load(rows_mut(&mut self.factors.0), from, rows(&self.sums.0), to_sums) }
+        self.multiply();
+        if to_sums > 0 {
+            let [runs, sums, out] = [&mut self.runs, &mut self.sums, &mut self.out];
+            // SAFETY: as in `new`.
+            unsafe { sort_out(rows_mut(&mut out.0), rows(&runs.0), rows_mut(&mut sums.0), to_sums) }
+        }
+        core::mem::swap(&mut self.runs, &mut self.out);
+    }
+
+    fn finish(self, to: &mut Elements) {
+        let mut lines = self.scratch;
+        for eight in [&self.runs, &self.sums] {
+            // SAFETY: as in `new`.
+            unsafe { unload(rows(&eight.0), rows_mut(&mut lines[..8 * self.v])) }
+            lines[..8 * self.v].chunks_exact(self.v).for_each(|lines| to.push_lines(lines));
+        }
+    }
+}
+
+fn are_digits(eight: &Eight) -> bool {
+    eight.0.iter().all(|row| row.0.iter().all(|&digit| digit <= DIGIT))
+}
+
+fn rows(lines: &[Line]) -> &[Row] {
+    // SAFETY: both types are 64 bytes, aligned to 64, and any bits are a value of either.
+    unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) }
+}
+
+fn rows_mut(lines: &mut [Line]) -> &mut [Row] {
+    // SAFETY: as above, and the borrow is handed on.
+    unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len()) }
+}
+
+/// Puts eight numbers side by side; in the lanes of a mask, those of `others`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+fn load(to: &mut [Row], from: [&[Line]; 8], others: &[Row], mask: u8) {
+    let from = from.map(rows);
+    for (block, to) in to.chunks_exact_mut(8).enumerate() {
+        to.copy_from_slice(&transposed(from.map(|rows| rows[block])));
+    }
+    if mask > 0 {
+        for (to, &other) in to.iter_mut().zip(others) {
+            *to = _mm512_mask_mov_epi64(*to, mask, other);
+        }
+    }
+}
+
+/// In the lanes of a mask, moves results to the sums, and the runs, which stay, to where the others are.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+fn sort_out(out: &mut [Row], runs: &[Row], sums: &mut [Row], mask: u8) {
+    for ((out, &run), sum) in out.iter_mut().zip(runs).zip(sums) {
+        *sum = _mm512_mask_mov_epi64(*sum, mask, *out);
+        *out = _mm512_mask_mov_epi64(*out, mask, run);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+fn unload(from: &[Row], to: &mut [Row]) {
+    let (blocks, _) = from.as_chunks::<8>();
+    for (block, &rows) in blocks.iter().enumerate() {
+        for (lane, row) in transposed(rows).into_iter().enumerate() {
+            to[lane * blocks.len() + block] = row;
+        }
+    }
+}
+
+/// Lane i of row j becomes lane j of row i.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn transposed(r: [Row; 8]) -> [Row; 8] {
+    // Lanes in pairs: of u0, u1, … the even columns of two rows, of w0, … the odd ones.
+    let halves = |a: Row, b: Row, c: Row, d: Row| {
+        // Pairs 0, 2 and 1, 3 of both.
+        let (even, odd) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b));
+        let (more, last) = (_mm512_shuffle_i64x2::<0x88>(c, d), _mm512_shuffle_i64x2::<0xdd>(c, d));
+        [
+            _mm512_shuffle_i64x2::<0x88>(even, more),
+            _mm512_shuffle_i64x2::<0x88>(odd, last),
+            _mm512_shuffle_i64x2::<0xdd>(even, more),
+            _mm512_shuffle_i64x2::<0xdd>(odd, last),
+        ]
+    };
+    let u = |i: usize| _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
+    let w = |i: usize| _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
+    let [c0, c2, c4, c6] = halves(u(0), u(1), u(2), u(3));
+    let [c1, c3, c5, c7] = halves(w(0), w(1), w(2), w(3));
+    [c0, c1, c2, c3, c4, c5, c6, c7]
+}

@@ -1,0 +1,492 @@
+//! The product of eight pairs modulo N, a row of eight digits at a time.
+//!
+//! A number has 4·B digits, in four blocks of B. With X = 2^(52·2·B), half of a number, and constants
+//! C = X^−1 mod N and N' = −N^−1 mod X, a product is
+//!
+//! ```text
+//! T = A·B                          8·B columns, of nine products of blocks (Karatsuba, twice)
+//! P = T / X + Low·C                Low = T's 2·B lowest digits; six products of blocks
+//! q = P·N' mod X                   one product of blocks and the lower parts of two
+//! R = (P + q·N) / X                of q times N's lower half the upper columns, of the upper half all
+//! ```
+//!
+//! R ≡ A·B / X² (mod N). Half-way folding costs what Montgomery's reduction does, but is a full product,
+//! which Karatsuba's method makes cheaper. That is 22 B² multiplications for each half of a digit's
+//! product, 550 a number at B = 10, against 840 for one number at a time
+//! ([`FastRing::mul_assign`](crate::mont::FastRing::mul_assign)).
+//!
+//! # Correctness
+//! *Carries are guessed, and checked*, as in [the module above](super::super): one round of carries makes
+//! digits of columns, all digits that are multiplied or handed out are or-ed, and lanes in which one has a
+//! bit above 52 do not count. Rounds of carries preserve the value whatever the columns are, also
+//! negative ones, for the carry is an arithmetic shift. A negative digit has its highest bit set and is
+//! noticed too.
+//!
+//! *No column overflows.* In units of 2^52, a product of blocks has columns from 0 to 2·B. By Karatsuba's
+//! method those of two blocks by two are between −4·B and 4·B + 2: the lower or upper product (2·B), the
+//! middle one with its two fixed-up carries (2·B + 2) less the outer two (4·B). Four by four, they are
+//! within 4·(4·B + 2) + 2 = 16·B + 10; each of the two folded products adds 4·B + 2 to a column, at most
+//! two of them to one; q times N's upper half as much, the other parts of q·N at most 6·B. Together below
+//! 34·B + 20 ≤ 700, far from the 2^11 that fit.
+//!
+//! *The sum of halves* may have a bit more than its B or 2·B digits. That bit is kept as a mask of lanes,
+//! and adds the other sum B (2·B) columns higher.
+//!
+//! *The size.* A, B < 2^(52·4·B), hence P < 2^(52·6·B) + X·N and R < 2^(52·4·B) + 2·N. Whether it fits
+//! its digits is seen by the last, which is not masked.
+//!
+//! *The part that vanishes.* P + q·N ≡ 0 (mod X). As in the module above, with s the sum of the last
+//! column below X and k ≤ 4·B + 1 what those below carry into it, s + k is a multiple of 2^52, and
+//! (s + 512) >> 52 the carry.
+
+use crate::mont::ifma::memory::DIGIT;
+use core::arch::x86_64::*;
+
+/// A digit of each of eight numbers, or a column.
+pub(super) type Row = __m512i;
+
+/// Repeats a block for i = 0, 1, …, as a constant.
+macro_rules! unrolled {
+    ($i:ident < $count:expr, $body:block) => {
+        unrolled!(@ $i, $count, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
+    };
+    (@ $i:ident, $count:expr, $body:block, $($n:literal)*) => {
+        $( if $n < $count { const $i: usize = $n; $body } )*
+    };
+}
+
+/// The greatest B, so far does `unrolled` count.
+const MOST: usize = 20;
+
+/// A product of blocks: each row of one factor meets all of `b`, which stays in registers with the B + 1
+/// columns under work. `$rows` gives for row i its digit, what is added to column i, and what to column
+/// B + i; other work on rows may stand there too and is done meanwhile.
+macro_rules! block_product {
+    ($out:ident, $b:ident, $i:ident, $rows:block) => {{
+        let zero = _mm512_setzero_si512();
+        let mut acc = [zero; 2 * MOST];
+        unrolled!($i < B, {
+            let (digit, more, start) = $rows;
+            acc[$i + B] = start;
+            for j in 0..B {
+                acc[$i + j] = _mm512_madd52lo_epu64(acc[$i + j], digit, $b[j]);
+            }
+            $out[$i] = _mm512_add_epi64(acc[$i], more);
+            for j in 0..B {
+                acc[$i + j + 1] = _mm512_madd52hi_epu64(acc[$i + j + 1], digit, $b[j]);
+            }
+        });
+        $out[B..2 * B].copy_from_slice(&acc[B..2 * B]);
+    }};
+}
+
+/// out[..2B] = a·b of B digits each.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+fn mul<const B: usize>(out: &mut [Row], a: &[Row], b: &[Row]) {
+    let (out, a, b) = (&mut out[..2 * B], &a[..B], rows_of::<B>(b));
+    let zero = _mm512_setzero_si512();
+    block_product!(out, b, I, { (a[I], zero, zero) });
+}
+
+/// out[..2B] = a·b, or with `ADD` += a·b, with one a for all lanes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+fn mul_constant<const B: usize, const ADD: bool>(out: &mut [Row], a: &[u64], b: &[Row]) {
+    let (out, a, b) = (&mut out[..2 * B], &a[..B], rows_of::<B>(b));
+    let zero = _mm512_setzero_si512();
+    block_product!(out, b, I, {
+        let (more, start) = if ADD { (out[I], out[B + I]) } else { (zero, zero) };
+        (_mm512_set1_epi64(a[I] as i64), more, start)
+    });
+}
+
+#[inline(always)]
+fn rows_of<const B: usize>(rows: &[Row]) -> &[Row; B] {
+    rows[..B].try_into().expect("B rows are B rows")
+}
+
+/// out[..B] += the B lowest columns of a·b + c·d, or with `HIGH` those from B on.
+///
+/// Two products at once, for each by itself has too few columns to keep the multipliers busy.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+fn mul_halves<const B: usize, const HIGH: bool>(
+    out: &mut [Row],
+    [a, c]: [&[u64]; 2],
+    [b, d]: [&[Row]; 2],
+) {
+    let (out, a, c) = (&mut out[..B], &a[..B], &c[..B]);
+    let (b, d) = (rows_of::<B>(b), rows_of::<B>(d));
+    let mut acc = [_mm512_setzero_si512(); MOST];
+    let mut other = [_mm512_setzero_si512(); MOST];
+    acc[..B].copy_from_slice(out);
+    unrolled!(I < B, {
+        let x = _mm512_set1_epi64(a[I] as i64);
+        let y = _mm512_set1_epi64(c[I] as i64);
+        // Digits j whose low half, or whose high half, falls into a column that counts.
+        let (low, high, edge) =
+            if HIGH { (B - I..B, B - I - 1..B, B) } else { (0..B - I, 0..B - I - 1, 0) };
+        for j in low.clone() {
+            acc[I + j - edge] = _mm512_madd52lo_epu64(acc[I + j - edge], x, b[j]);
+        }
+        for j in low {
+            other[I + j - edge] = _mm512_madd52lo_epu64(other[I + j - edge], y, d[j]);
+        }
+        for j in high.clone() {
+            acc[I + j + 1 - edge] = _mm512_madd52hi_epu64(acc[I + j + 1 - edge], x, b[j]);
+        }
+        for j in high {
+            other[I + j + 1 - edge] = _mm512_madd52hi_epu64(other[I + j + 1 - edge], y, d[j]);
+        }
+    });
+    for k in 0..B {
+        out[k] = _mm512_add_epi64(acc[k], other[k]);
+    }
+}
+
+/// The sum of two halves, as digits, and of each lane whether it has one more bit.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn sum_of_halves(out: &mut [Row], low: &[Row], high: &[Row], seen: &mut Row) -> __mmask8 {
+    let mask = _mm512_set1_epi64(DIGIT as i64);
+    let mut carry = _mm512_setzero_si512();
+    for ((out, &a), &b) in out.iter_mut().zip(low).zip(high) {
+        let sum = _mm512_add_epi64(a, b);
+        *out = _mm512_add_epi64(_mm512_and_si512(sum, mask), carry);
+        *seen = _mm512_or_si512(*seen, *out);
+        carry = _mm512_srli_epi64::<52>(sum);
+    }
+    _mm512_test_epi64_mask(carry, carry)
+}
+
+/// Digits of 2·B columns, and [`sum_of_halves`] of these; also what the last column carries.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn digits_and_sums<const B: usize>(
+    out: &mut [Row],
+    sums: &mut [Row],
+    columns: &[Row],
+    seen: &mut Row,
+) -> (Row, __mmask8) {
+    let mask = _mm512_set1_epi64(DIGIT as i64);
+    let zero = _mm512_setzero_si512();
+    let (columns, highs) = columns[..2 * B].split_at(B);
+    let (out, high_out) = out[..2 * B].split_at_mut(B);
+    let sums = &mut sums[..B];
+    let (mut carry, mut high_carry) = (zero, _mm512_srai_epi64::<52>(columns[B - 1]));
+    let mut sum_carry = zero;
+    for i in 0..B {
+        let a = _mm512_add_epi64(_mm512_and_si512(columns[i], mask), carry);
+        let b = _mm512_add_epi64(_mm512_and_si512(highs[i], mask), high_carry);
+        carry = _mm512_srai_epi64::<52>(columns[i]);
+        high_carry = _mm512_srai_epi64::<52>(highs[i]);
+        (out[i], high_out[i]) = (a, b);
+        let sum = _mm512_add_epi64(a, b);
+        sums[i] = _mm512_add_epi64(_mm512_and_si512(sum, mask), sum_carry);
+        sum_carry = _mm512_srli_epi64::<52>(sum);
+        let any = _mm512_ternarylogic_epi64::<0xfe>(a, b, sums[i]);
+        *seen = _mm512_or_si512(*seen, any);
+    }
+    (high_carry, _mm512_test_epi64_mask(sum_carry, sum_carry))
+}
+
+/// Digits of columns, and what the last column carries.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn digits(out: &mut [Row], columns: &[Row], seen: &mut Row) -> Row {
+    let mask = _mm512_set1_epi64(DIGIT as i64);
+    let mut carry = _mm512_setzero_si512();
+    for (out, &sum) in out.iter_mut().zip(columns) {
+        *out = _mm512_add_epi64(_mm512_and_si512(sum, mask), carry);
+        *seen = _mm512_or_si512(*seen, *out);
+        carry = _mm512_srai_epi64::<52>(sum);
+    }
+    carry
+}
+
+/// The result's digits, the last of them whole.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn last_digits(out: &mut [Row], columns: &[Row], seen: &mut Row) {
+    let last = columns.len() - 1;
+    let carry = digits(out, &columns[..last], seen);
+    out[last] = _mm512_add_epi64(columns[last], carry);
+    *seen = _mm512_or_si512(*seen, out[last]);
+}
+
+/// A sum of halves with its carries.
+type Sum<'a> = (&'a [Row], __mmask8);
+
+/// Karatsuba's middle: adds to the middle of `out` the product of the sums, `mid`, less both outer
+/// products, and what the sums' carries bring. Four parts of `width` columns.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn add_middle(out: &mut [Row], width: usize, mid: &[Row], (sa, ka): Sum<'_>, (sb, kb): Sum<'_>) {
+    let (low, rest) = out[..4 * width].split_at_mut(width);
+    let (upper, rest) = rest.split_at_mut(width);
+    let (lower, high) = rest.split_at_mut(width);
+    let (mid, mid_high) = mid[..2 * width].split_at(width);
+    let (sa, sb) = (&sa[..width], &sb[..width]);
+    for i in 0..width {
+        let difference = _mm512_sub_epi64(upper[i], lower[i]);
+        upper[i] = _mm512_add_epi64(difference, _mm512_sub_epi64(mid[i], low[i]));
+        let more = _mm512_sub_epi64(_mm512_sub_epi64(mid_high[i], high[i]), difference);
+        let more = _mm512_mask_add_epi64(more, ka, more, sb[i]);
+        lower[i] = _mm512_mask_add_epi64(more, kb, more, sa[i]);
+    }
+    high[0] = _mm512_mask_add_epi64(high[0], ka & kb, high[0], _mm512_set1_epi64(1));
+}
+
+/// out[..2B] = a0·b0, and both [`sum_of_halves`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+fn mul_and_sum<const B: usize>(
+    out: &mut [Row],
+    [a0, a1]: [&[Row]; 2],
+    [b0, b1]: [&[Row]; 2],
+    [sa, sb]: [&mut [Row]; 2],
+    seen: &mut Row,
+) -> [__mmask8; 2] {
+    let (out, a0, a1) = (&mut out[..2 * B], &a0[..B], &a1[..B]);
+    let (b0, b1) = (rows_of::<B>(b0), &b1[..B]);
+    let (sa, sb) = (&mut sa[..B], &mut sb[..B]);
+    let mask = _mm512_set1_epi64(DIGIT as i64);
+    let zero = _mm512_setzero_si512();
+    let (mut a_carry, mut b_carry) = (zero, zero);
+    block_product!(out, b0, I, {
+        let digit = a0[I];
+        let (a, b) = (_mm512_add_epi64(digit, a1[I]), _mm512_add_epi64(b0[I], b1[I]));
+        sa[I] = _mm512_add_epi64(_mm512_and_si512(a, mask), a_carry);
+        sb[I] = _mm512_add_epi64(_mm512_and_si512(b, mask), b_carry);
+        *seen = _mm512_ternarylogic_epi64::<0xfe>(*seen, sa[I], sb[I]);
+        (a_carry, b_carry) = (_mm512_srli_epi64::<52>(a), _mm512_srli_epi64::<52>(b));
+        (digit, zero, zero)
+    });
+    [_mm512_test_epi64_mask(a_carry, a_carry), _mm512_test_epi64_mask(b_carry, b_carry)]
+}
+
+/// Karatsuba's middle: adds to the middle of `out` the product of the sums less both outer products, and
+/// what the sums' carries bring. Four parts of B columns.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+fn mul_middle<const B: usize>(out: &mut [Row], (sa, ka): Sum<'_>, (sb, kb): Sum<'_>) {
+    let (low, rest) = out[..4 * B].split_at_mut(B);
+    let (middle, high) = rest.split_at_mut(2 * B);
+    let (sa, b) = (&sa[..B], rows_of::<B>(sb));
+    block_product!(middle, b, I, {
+        let difference = _mm512_sub_epi64(middle[I], middle[B + I]);
+        let more = _mm512_sub_epi64(difference, low[I]);
+        let less = _mm512_add_epi64(high[I], difference);
+        let start = _mm512_sub_epi64(_mm512_maskz_mov_epi64(ka, b[I]), less);
+        (sa[I], more, _mm512_mask_add_epi64(start, kb, start, sa[I]))
+    });
+    high[0] = _mm512_mask_add_epi64(high[0], ka & kb, high[0], _mm512_set1_epi64(1));
+}
+
+/// out[..4B] = a·b of 2·B digits each; `sums`: space for 2·B rows.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn mul_two<const B: usize>(
+    out: &mut [Row],
+    a: &[Row],
+    b: &[Row],
+    sums: &mut [Row],
+    seen: &mut Row,
+) {
+    let (a0, a1) = a[..2 * B].split_at(B);
+    let (b0, b1) = b[..2 * B].split_at(B);
+    let (sa, sb) = sums[..2 * B].split_at_mut(B);
+    let [ka, kb] = mul_and_sum::<B>(out, [a0, a1], [b0, b1], [sa, sb], seen);
+    mul::<B>(&mut out[2 * B..], a1, b1);
+    mul_middle::<B>(out, (sa, ka), (sb, kb));
+}
+
+/// 2·B digits of a constant, and their sum of halves.
+#[derive(Clone)]
+pub(super) struct Half {
+    digits: Vec<u64>,
+    sum: Vec<u64>,
+    /// The sum's carry, the same for all lanes.
+    carry: __mmask8,
+}
+
+impl Half {
+    fn new(digits: &[u64]) -> Self {
+        let b = digits.len() / 2;
+        let mut carry = 0;
+        let sum = (0..b)
+            .map(|i| {
+                let sum = digits[i] + digits[b + i] + carry;
+                carry = sum >> 52;
+                sum & DIGIT
+            })
+            .collect();
+        Half { digits: digits.to_vec(), sum, carry: if carry > 0 { 0xff } else { 0 } }
+    }
+}
+
+/// out[..4B] += a·c, where `sa` is a's sum of halves; t: space for 4·B rows.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn mul_half<const B: usize>(out: &mut [Row], a: &[Row], sa: Sum<'_>, c: &Half, t: &mut [Row]) {
+    let (low, rest) = out[..4 * B].split_at_mut(B);
+    let (middle, high) = rest.split_at_mut(2 * B);
+    let (t_low, t_high) = t[..4 * B].split_at_mut(2 * B);
+    mul_outer::<B, false>(t_low, low, &c.digits, a);
+    mul_outer::<B, true>(t_high, high, &c.digits[B..], &a[B..]);
+    let both = sa.1 & c.carry;
+    high[0] = _mm512_mask_add_epi64(high[0], both, high[0], _mm512_set1_epi64(1));
+    add_middle_of_half::<B>(middle, t, sa, c);
+}
+
+/// t[..2B] = a·b, and also out[..B] += its lower half, or with `HIGH` its upper half.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+fn mul_outer<const B: usize, const HIGH: bool>(
+    t: &mut [Row],
+    out: &mut [Row],
+    a: &[u64],
+    b: &[Row],
+) {
+    let (t, out, a, b) = (&mut t[..2 * B], &mut out[..B], &a[..B], rows_of::<B>(b));
+    let zero = _mm512_setzero_si512();
+    block_product!(t, b, I, {
+        if !HIGH && I != 0 {
+            // What the step before has made is in a register still.
+            out[I - 1] = _mm512_add_epi64(out[I - 1], t[I - 1]);
+        }
+        (_mm512_set1_epi64(a[I] as i64), zero, zero)
+    });
+    if HIGH {
+        for i in 0..B {
+            out[i] = _mm512_add_epi64(out[i], t[B + i]);
+        }
+    } else {
+        out[B - 1] = _mm512_add_epi64(out[B - 1], t[B - 1]);
+    }
+}
+
+/// Adds the middle product, of `sa` and c's sum, less the outer products `t`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+fn add_middle_of_half<const B: usize>(out: &mut [Row], t: &[Row], (sa, ka): Sum<'_>, c: &Half) {
+    let (out, t) = (&mut out[..2 * B], &t[..4 * B]);
+    let (b, sum) = (rows_of::<B>(sa), &c.sum[..B]);
+    let kc = c.carry;
+    block_product!(out, b, I, {
+        let digit = _mm512_set1_epi64(sum[I] as i64);
+        let difference = _mm512_sub_epi64(t[B + I], t[2 * B + I]);
+        let more = _mm512_add_epi64(out[I], _mm512_sub_epi64(difference, t[I]));
+        let less = _mm512_add_epi64(difference, t[3 * B + I]);
+        let start = _mm512_sub_epi64(out[B + I], less);
+        let start = _mm512_mask_add_epi64(start, kc, start, b[I]);
+        (digit, more, _mm512_mask_add_epi64(start, ka, start, digit))
+    });
+}
+
+/// C, N and N' of a modulus.
+#[derive(Clone)]
+pub(super) struct Constants {
+    fold: [Half; 2],
+    n: Vec<u64>,
+    n_high: Half,
+    inverse: Vec<u64>,
+}
+
+impl Constants {
+    /// Of the digits of C (4·B), N (4·B) and N' (2·B).
+    pub(super) fn new(fold: &[u64], n: Vec<u64>, inverse: Vec<u64>) -> Self {
+        let half = n.len() / 2;
+        let fold = [Half::new(&fold[..half]), Half::new(&fold[half..])];
+        Constants { fold, n_high: Half::new(&n[half..]), n, inverse }
+    }
+}
+
+/// Rows that [`product`] needs for its work.
+pub(super) const fn scratch_rows(b: usize) -> usize {
+    // T, two sums, and the middle of T with its sums.
+    8 * b + 2 * b + 2 * b + 4 * b + 4 * b
+}
+
+/// out = a·b / X² mod N for eight pairs of 4·B digits; returns the lanes in which that does not count.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn product<const B: usize>(
+    out: &mut [Row],
+    a: &[Row],
+    b: &[Row],
+    constants: &Constants,
+    scratch: &mut [Row],
+) -> __mmask8 {
+    let mut seen = _mm512_setzero_si512();
+    let half = 2 * B;
+    let (wide, scratch) = scratch.split_at_mut(8 * B);
+    let (sa, scratch) = scratch.split_at_mut(half);
+    let (sb, scratch) = scratch.split_at_mut(half);
+    let (mid, t) = scratch.split_at_mut(4 * B);
+    let ka = sum_of_halves(sa, &a[..half], &a[half..], &mut seen);
+    let kb = sum_of_halves(sb, &b[..half], &b[half..], &mut seen);
+    mul_two::<B>(wide, &a[..half], &b[..half], t, &mut seen);
+    mul_two::<B>(&mut wide[4 * B..], &a[half..], &b[half..], t, &mut seen);
+    mul_two::<B>(mid, sa, sb, t, &mut seen);
+    add_middle(wide, half, mid, (sa, ka), (sb, kb));
+    reduce::<B>(wide, constants, [sa, sb, mid, t], &mut seen);
+    last_digits(out, &wide[4 * B..], &mut seen);
+    _mm512_test_epi64_mask(seen, _mm512_set1_epi64(!DIGIT as i64))
+}
+
+/// The columns of R, from 4·B on in those of T.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn reduce<const B: usize>(
+    wide: &mut [Row],
+    constants: &Constants,
+    [part, q, columns, t]: [&mut [Row]; 4],
+    seen: &mut Row,
+) {
+    let half = 2 * B;
+    // P = T / X + Low·C, with Low in `part` and its sum in `q`.
+    let (low, rest) = wide.split_at_mut(half);
+    let (carry, more) = digits_and_sums::<B>(part, q, low, seen);
+    rest[0] = _mm512_add_epi64(rest[0], carry);
+    mul_half::<B>(rest, part, (q, more), &constants.fold[0], t);
+    mul_half::<B>(&mut rest[half..], part, (q, more), &constants.fold[1], t);
+    // q = P·N' mod X.
+    let (low, rest) = rest.split_at_mut(half);
+    let carry = digits(part, low, seen);
+    rest[0] = _mm512_add_epi64(rest[0], carry);
+    let inverse = &constants.inverse[..half];
+    mul_constant::<B, false>(columns, inverse, part);
+    mul_halves::<B, false>(&mut columns[B..], [inverse, &inverse[B..]], [&part[B..], part]);
+    let last = part[half - 1];
+    let sums = part;
+    let (_, more) = digits_and_sums::<B>(q, sums, columns, seen);
+    // R = (P + q·N) / X.
+    let n = &constants.n[..half];
+    rest[0] = _mm512_add_epi64(rest[0], vanish::<B>(last, q, n));
+    mul_halves::<B, true>(rest, [&n[B..], n], [q, &q[B..]]);
+    mul_constant::<B, true>(rest, &n[B..], &q[B..]);
+    mul_half::<B>(rest, q, (sums, more), &constants.n_high, t);
+}
+
+/// What P + q·N carries out of its 2·B lowest columns, `last` being P's last digit there.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn vanish<const B: usize>(last: Row, q: &[Row], n: &[u64]) -> Row {
+    let zero = _mm512_setzero_si512();
+    let (q, n) = (&q[..2 * B], &n[..2 * B]);
+    let [mut s0, mut s1, mut s2, mut s3] = [last, _mm512_set1_epi64(512), zero, zero];
+    let word = |i: usize| _mm512_set1_epi64(n[2 * B - 1 - i] as i64);
+    for i in 0..B {
+        // Low halves meet in the last column, high halves come from the one below.
+        s0 = _mm512_madd52lo_epu64(s0, q[2 * i], word(2 * i));
+        s1 = _mm512_madd52lo_epu64(s1, q[2 * i + 1], word(2 * i + 1));
+        s2 = _mm512_madd52hi_epu64(s2, q[2 * i], word(2 * i + 1));
+        if i + 1 < B {
+            s3 = _mm512_madd52hi_epu64(s3, q[2 * i + 1], word(2 * i + 2));
+        }
+    }
+    let [a, b, c, d] = [s0, s1, s2, s3];
+    let sum = _mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d));
+    _mm512_srli_epi64::<52>(sum)
+}
