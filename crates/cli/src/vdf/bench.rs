@@ -94,9 +94,9 @@ fn cost_of_lacking(speeds: &[Speed], kernel: Kernel) -> String {
             other.map_or("", Kernel::name)
         ),
         _ if kernel == Kernel::Ifma => {
-            "lacking, or not for this size: squarings take some 3.4 times longer".into()
+            "lacking, or not for this size: squarings take some 3.5 times longer".into()
         }
-        _ => "lacking, or not for this size: squarings take some 2.9 times longer".into(),
+        _ => "lacking, or not for this size: squarings take some 2.3 times longer".into(),
     }
 }
 
