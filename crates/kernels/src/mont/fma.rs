@@ -69,7 +69,7 @@ use zeroize::Zeroize;
 struct Block([u64; 4]);
 
 const BLOCK_BITS: usize = 208;
-/// The most blocks for which no sum overflows.
+/// The most blocks: no sum overflows, by far.
 const MOST_BLOCKS: usize = 128;
 /// Blocks of the frame that the code is given.
 const FRAME: usize = 14;

@@ -89,3 +89,72 @@ fn crafted_digits() {
         }
     }
 }
+
+/// The greatest columns, and the most negative: all products of digits have one sign, and their low
+/// halves are all ones or nothing.
+#[test]
+fn crafted_columns() {
+    if !has(Family::Avx2) {
+        return;
+    }
+    let half = LOW / 2.0;
+    let mut words = Words(8);
+    for v in [20, MOST_BLOCKS] {
+        let full = moduli(&mut words, v).swap_remove(7);
+        let ring = Ring::new(&full).unwrap();
+        let mut fma = Fma::prepared(&ring);
+        for [a, b] in [[half, -half], [half - 1.0, half + 1.0], [MOST, MOST], [-MOST, MOST]] {
+            let element = |digit: f64| -> Vec<u64> {
+                let top = digit.clamp(-LOW / 17.0, LOW / 17.0).trunc();
+                (1..4 * v).map(|_| digit).chain([top]).map(f64::to_bits).collect()
+            };
+            let (mut a, b) = (element(a), element(b));
+            let plain = [&a, &b].map(|digits| ring.enter(&fma.leave(digits, ring.len())));
+            fma.multiply(&mut a, &b);
+            let want = ring.leave(&ring.mul(&plain[0], &plain[1]));
+            assert_eq!(fma.leave(&a, full.len()), want, "{v}");
+        }
+    }
+}
+
+#[test]
+fn classes_end_where_they_should() {
+    for v in 3..MOST_BLOCKS {
+        assert_eq!((blocks(208 * v - 4), blocks(208 * v - 3)), (v, v + 1));
+    }
+}
+
+/// The rounding mode of whoever calls does not matter, and is his again.
+#[test]
+fn the_callers_mode_stays() {
+    if !has(Family::Avx2) {
+        return;
+    }
+    let set = |mode: u32| {
+        // SAFETY: MXCSR is loaded from a local; every exception is masked in each mode below.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &mode, options(nostack, readonly)) }
+    };
+    let get = || {
+        let mut mode = 0u32;
+        // SAFETY: MXCSR is stored to a local.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &mut mode, options(nostack)) };
+        mode
+    };
+    let n = Words(9).modulus(2048);
+    let ring = Ring::new(&n).unwrap();
+    let mut fma = Fma::prepared(&ring);
+    let start = fma.enter(&reduced(&ring, &Words(10).modulus(2047)));
+    let mut want = start.clone();
+    fma.square(&mut want, 3);
+    let usual = get();
+    // To nearest, up, towards zero; with what is denormal taken for zero.
+    for mode in [0x1f80, 0x5f80, 0x7f80, 0xffc0] {
+        let mut a = start.clone();
+        set(mode);
+        fma.square(&mut a, 3);
+        let after = get();
+        set(usual);
+        assert_eq!(after, mode);
+        assert_eq!(fma.leave(&a, n.len()), fma.leave(&want, n.len()), "{mode:x}");
+    }
+}
