@@ -9,6 +9,7 @@
 //! The running time of [`Ring`]'s operations depends on the modulus's length and, where a name does
 //! not end in `_vartime`, on nothing else. A [`Squarer`] works on public values.
 
+mod each;
 mod elements;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod exact;
@@ -26,6 +27,7 @@ mod squarer;
 #[cfg(test)]
 mod test_moduli;
 
+pub use each::TwoPowers;
 pub use elements::Elements;
 pub use fast::{FastRing, Kernel};
 pub use powers::Schedule;

@@ -99,15 +99,15 @@ impl Proof {
     pub fn verify(&self) -> Result<(), Error> {
         match &self.body {
             Body::Wesolowski(proof) => wesolowski::verify(self.system(), &self.statement, proof),
-            Body::Segmented(_) => wesolowski::verify_many(&self.claims()),
+            Body::Segmented(_) => wesolowski::verify_many(&self.claims()).into_iter().collect(),
             Body::Pietrzak(proof) => pietrzak::verify(&self.statement, proof),
         }
     }
 
     /// Checks many proofs, of whatever systems and moduli, and says of each whether it is right.
     ///
-    /// Wesolowski proofs modulo the same number share their squarings; where they are not all right,
-    /// each is checked by itself. `threads` share the work.
+    /// Each verdict is that of [`Proof::verify`]. Wesolowski proofs modulo the same number are worked on
+    /// side by side. `threads` share the work.
     #[must_use]
     pub fn verify_many(proofs: &[Proof], threads: usize) -> Vec<Result<(), Error>> {
         let each = proofs.len().div_ceil(threads.max(1)).max(1);
@@ -136,10 +136,17 @@ impl Proof {
                 .filter(|&i| results[i].is_none() && proofs[i].statement.modulus == *modulus)
                 .collect();
             let claims: Vec<_> = same.iter().flat_map(|&i| proofs[i].claims()).collect();
-            let together = wesolowski::verify_many(&claims).is_ok();
+            let mut verdicts = wesolowski::verify_many(&claims).into_iter();
             for i in same {
-                let alone = !together || matches!(proofs[i].body, Body::Pietrzak(_));
-                results[i] = Some(if alone { proofs[i].verify() } else { Ok(()) });
+                results[i] = Some(match &proofs[i].body {
+                    Body::Pietrzak(_) => proofs[i].verify(),
+                    Body::Wesolowski(_) => verdicts.by_ref().take(1).collect(),
+                    Body::Segmented(segments) => {
+                        // All of its verdicts, also those after the first that is bad.
+                        let each: Vec<_> = verdicts.by_ref().take(segments.len()).collect();
+                        each.into_iter().collect()
+                    }
+                });
             }
         }
         results.into_iter().map(|result| result.unwrap_or(Err(Error::Invalid))).collect()

@@ -111,11 +111,12 @@ fn squaring_time(modulus: &Modulus, x: &Residue) -> Outcome<f64> {
     Ok(least)
 }
 
-/// `vdf.wesolowski.verify_many`: one of many proofs modulo one number, verified together.
+/// `vdf.wesolowski.verify_many`: one of many proofs modulo one number, verified together; and beside it
+/// `vdf.wesolowski.verify_each`, the same proofs one by one.
 fn many(runner: &mut Runner) -> Outcome {
     const MANY: usize = 64;
-    let name = "vdf.wesolowski.verify_many";
-    if !runner.wants(name, "2048") {
+    let (name, each) = ("vdf.wesolowski.verify_many", "vdf.wesolowski.verify_each");
+    if !runner.wants(name, "2048") && !runner.wants(each, "2048") {
         return Ok(());
     }
     let modulus = Modulus::rsa2048();
@@ -125,6 +126,8 @@ fn many(runner: &mut Runner) -> Outcome {
         let mut prover = Prover::new(System::Wesolowski, &modulus, &x, 1000, Options::default())?;
         proofs.push(prover.run(&mut |_| ControlFlow::Continue(()))?.1);
     }
+    let case = Case { n: MANY, ..Case::new(each, "2048", "auto") };
+    runner.try_measure(case, MANY as u64, || Ok(proofs.iter().try_for_each(Proof::verify)?))?;
     let threads = runner.context.threads;
     for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
         let case = Case { threads, n: MANY, ..Case::new(name, "2048", "auto") };
