@@ -117,15 +117,32 @@ fn decode(item: Item) -> Result<Decoded, String> {
         Item::Row(row) => return Ok(row),
         Item::Line(line) => line,
     };
-    let line: Line = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
-    let field = |name: &str, hex: &str| {
-        hex::decode(hex).map_err(|error| format!("{name} is not hex: {error}"))
+    let line = parse(&line)?;
+    let field = |name: &str, digits: &str| {
+        hex::decode(digits).map_err(|_| format!("{name} is not hex: {}", not_hex(digits)))
     };
     Ok(Decoded {
         public_key: field("public_key", &line.public_key)?,
         alpha: field("alpha", &line.alpha)?,
         proof: field("proof", &line.proof)?,
     })
+}
+
+/// Reads a line, which must be an object; a row's errors speak of the row, which is one line of many.
+fn parse(line: &[u8]) -> Result<Line, String> {
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return Err("this is no JSON object with public_key, alpha and proof".into());
+    }
+    serde_json::from_slice(line)
+        .map_err(|error| error.to_string().replace(" at line 1 column", " at column"))
+}
+
+/// Why digits are not hex.
+fn not_hex(digits: &str) -> String {
+    match digits.char_indices().find(|(_, c)| !c.is_ascii_hexdigit()) {
+        Some((at, c)) => format!("{c:?} stands at position {at}"),
+        None => format!("{} digits, an odd number", digits.len()),
+    }
 }
 
 fn verify_rows(suite: Suite, rows: &[Result<Decoded, String>]) -> Vec<Verdict> {
@@ -166,8 +183,10 @@ impl Tally {
         let fields = json!({ "rows": rows, "failed": failed });
         context.event("verify-batch.done", format!("{rows} rows, {failed} failed"), fields);
         if *failed > 0 {
-            return Err(Failure::verification(format!("{failed} of {rows} rows failed")));
+            let failure = Failure::verification(format!("{failed} of {rows} rows failed"));
+            return Err(failure.with("rows", (*rows).into()).with("failed", (*failed).into()));
         }
-        Ok(())
+        // After the lines of the rows, the object of the whole.
+        if context.json { context.answer("", json!({ "rows": rows, "failed": 0 })) } else { Ok(()) }
     }
 }
