@@ -67,7 +67,7 @@ macro_rules! check {
         for count in 1..=lanes.width() {
             let cases: Vec<_> = (0..count).map(|_| case(&mut salt, $n, &$hash)).collect();
             let mut out = vec![0; $n];
-            for job in ["prf", "prf_long", "masked", "pair", "pair_first"] {
+            for job in ["prf", "prf_long", "masked", "steps", "pair", "pair_first"] {
                 for (lane, case) in cases.iter().enumerate() {
                     let prefix = if job == "prf_long" { &case.long } else { &case.prefix };
                     lanes.set_prefix(lane, &$prefix(prefix));
@@ -82,6 +82,7 @@ macro_rules! check {
                     "prf" => lanes.prf(),
                     "prf_long" => lanes.prf_long(),
                     "masked" => lanes.masked(),
+                    "steps" => lanes.steps(1),
                     "pair" => lanes.pair(),
                     _ => lanes.pair_first(),
                 }
@@ -91,7 +92,7 @@ macro_rules! check {
                     let expected = match job {
                         "prf" => &case.prf,
                         "prf_long" => &case.prf_long,
-                        "masked" => &case.masked,
+                        "masked" | "steps" => &case.masked,
                         _ => &case.pair,
                     };
                     assert_eq!(&out, expected, "{} n={} {job} lane {lane} of {count}", $what, $n);

@@ -13,6 +13,7 @@ use crate::lanes::trees::Pair;
 use crate::lanes::{Engine, Prefix, value};
 use crate::params::Params;
 use crate::wots::{LAST, digits};
+use core::cell::Cell;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -97,8 +98,11 @@ impl PublicKey {
     /// RFC 8391 §4.1.10, Algorithm 14; §4.2.5, Algorithm 17.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Error> {
         let item = Item { public_key: self, message, signature };
-        let mut results = verify_many(&[item]);
-        results.pop().unwrap_or(Err(Error::Verification))
+        let decoded = Signature::from_bytes(self.params(), signature)?;
+        match roots(self.params(), &[(0, item, decoded)]).first() {
+            Some(root) if root[..self.params().n()] == *self.root() => Ok(()),
+            _ => Err(Error::Verification),
+        }
     }
 }
 
@@ -121,10 +125,10 @@ pub fn verify_many(items: &[Item<'_>]) -> Vec<Result<(), Error>> {
     for (params, list) in by_params {
         // Waking another thread costs as much as a third of a verification.
         let roots: Vec<Value> = if list.len() <= GROUP {
-            roots(&mut Engine::new(params), &list)
+            roots(params, &list)
         } else {
             let groups = list.par_chunks(GROUP);
-            groups.flat_map_iter(|group| roots(&mut Engine::new(params), group)).collect()
+            groups.flat_map_iter(|group| roots(params, group)).collect()
         };
         for ((i, item, _), root) in list.iter().zip(roots) {
             if root[..params.n()] != *item.public_key.root() {
@@ -138,27 +142,53 @@ pub fn verify_many(items: &[Item<'_>]) -> Vec<Result<(), Error>> {
 /// Prefixes made once for each key, tree and address type.
 struct Prefixes<'a> {
     params: Params,
+    /// The last of each address type: most batches are of one key, and of one tree on each layer.
+    recent: [Option<(&'a [u8], TreePlace, u32)>; 3],
     known: HashMap<(&'a [u8], TreePlace, u32), u32>,
     list: Vec<Prefix>,
 }
 
 impl<'a> Prefixes<'a> {
     fn find(&mut self, seed: &'a [u8], place: TreePlace, kind: Type) -> u32 {
-        *self.known.entry((seed, place, kind as u32)).or_insert_with(|| {
+        if let Some((known, at, found)) = self.recent[kind as usize]
+            && (known, at) == (seed, place)
+        {
+            return found;
+        }
+        if let Some((seed, place, found)) = self.recent[kind as usize] {
+            self.known.insert((seed, place, kind as u32), found);
+        }
+        let found = self.known.get(&(seed, place, kind as u32)).copied().unwrap_or_else(|| {
             self.list.push(Prefix::prf(self.params, seed, &place.head(kind)));
             self.list.len() as u32 - 1
-        })
+        });
+        self.recent[kind as usize] = Some((seed, place, found));
+        found
     }
 }
 
 /// Computes the roots that the signatures lead to.
-fn roots(engine: &mut Engine, items: &[(usize, Item<'_>, Signature<'_>)]) -> Vec<Value> {
+///
+/// A thread keeps the lanes for the next time, which are not cheap to make beside one signature.
+fn roots(p: Params, items: &[(usize, Item<'_>, Signature<'_>)]) -> Vec<Value> {
+    thread_local! {
+        static KEPT: Cell<Option<Box<Engine>>> = const { Cell::new(None) };
+    }
+    let kept = KEPT.take().filter(|engine| engine.params == p);
+    let mut engine = kept.unwrap_or_else(|| Box::new(Engine::new(p)));
+    let roots = roots_in(&mut engine, items);
+    KEPT.set(Some(engine));
+    roots
+}
+
+fn roots_in(engine: &mut Engine, items: &[(usize, Item<'_>, Signature<'_>)]) -> Vec<Value> {
     let p = engine.params;
     let mut nodes: Vec<Value> = items
         .iter()
         .map(|(_, item, s)| h_msg(p, s.r(), item.public_key.root(), s.index, item.message))
         .collect();
-    let mut prefixes = Prefixes { params: p, known: HashMap::new(), list: Vec::new() };
+    let mut prefixes =
+        Prefixes { params: p, recent: [None; 3], known: HashMap::new(), list: Vec::new() };
     for layer in 0..p.layers() {
         let mut values = leaves(engine, &mut prefixes, items, layer, &nodes);
         climb(engine, &mut prefixes, items, layer, &mut values);
@@ -247,7 +277,7 @@ pub(crate) fn root_of(p: Params, root_seed: &[u8], message: &[u8], bytes: &[u8])
     let public_key = &PublicKey::from_parts(p, root_seed).expect("a root and a seed");
     let signature = Signature::from_bytes(p, bytes).expect("a well-formed signature");
     let item = Item { public_key, message, signature: bytes };
-    roots(&mut Engine::new(p), &[(0, item, signature)])[0]
+    roots(p, &[(0, item, signature)])[0]
 }
 
 /// Signatures verified together at most: enough to fill every lane,

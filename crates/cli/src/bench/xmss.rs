@@ -3,7 +3,7 @@
 //! Keys are of fixed seeds, messages of 32 bytes, and the state is kept in memory, so that what is
 //! measured is the processor's work; `xmss.sign` is with the tree in memory, `xmss.sign.checked` with
 //! the signature verified before it is released, as the command does, and `xmss.sign.online` is what is
-//! left of signing when everything was prepared that the message does not decide.
+//! left of signing when everything was prepared that the message does not decide, indices leased too.
 
 mod tall;
 
@@ -165,6 +165,7 @@ fn sign(
     if runner.wants(online.name, &online.params) {
         // More than the runner's calls; a key of height 10 has just as many.
         let mut signer = open(params)?;
+        signer.reserve(1024, 0)?;
         signer.prepare_ahead(1024)?;
         runner.try_measure(Case { bytes, ..online }, 1, || {
             signer.sign(&MESSAGE, 0)?;

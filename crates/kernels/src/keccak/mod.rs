@@ -273,6 +273,14 @@ impl Lanes {
         run!(&mut self.store, m => kernel::masked(m, &self.shape));
     }
 
+    /// Does `count` times what [`masked`](Self::masked) and then [`advance`](Self::advance) do.
+    pub fn steps(&mut self, count: u32) {
+        for _ in 0..count {
+            self.masked();
+            self.advance();
+        }
+    }
+
     /// `x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c))`; see [`sha256`](crate::sha256).
     pub fn pair(&mut self) {
         run!(&mut self.store, m => kernel::pair(m, &self.shape));

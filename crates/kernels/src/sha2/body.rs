@@ -269,8 +269,8 @@ macro_rules! sha2_jobs {
         $(#[$attr])*
         #[inline]
         fn last_block<const R0: usize>(m: &mut Soa, bits: W) {
-            m.w[..R0].copy_from_slice(&m.words[..R0]);
-            m.w[R0..R0 + T].copy_from_slice(&m.tail[..T]);
+            copy(&mut m.w[..R0], &m.words[..R0]);
+            copy(&mut m.w[R0..R0 + T], &m.tail[..T]);
             pad(&mut m.w, R0 + T, bits);
         }
 
@@ -338,6 +338,15 @@ macro_rules! sha2_jobs {
             }
         }
 
+        /// Copies rows without the call that slices would make.
+        $(#[$attr])*
+        #[inline]
+        fn copy(to: &mut [[W; L]], from: &[[W; L]]) {
+            for (to, from) in to.iter_mut().zip(from) {
+                store(to, load(from));
+            }
+        }
+
         $(#[$attr])*
         #[inline]
         fn plus_one(row: &mut [W; L]) {
@@ -360,7 +369,7 @@ macro_rules! sha2_jobs {
         ) {
             key_and_masks::<R0, R0, KEPT, DIFFERS, ZERO, FIRST, 2>(m, prf);
             m.w[..8].fill([0; L]);
-            m.w[8..16].copy_from_slice(&m.keys[0]);
+            copy(&mut m.w[8..16], &m.keys[0]);
             extend::<0x00ff, 16, 24>(&mut m.w);
             finish::<8, 24>(&m.iv, &m.half_f, &mut m.w, &mut m.s);
             for i in 0..8 {
@@ -369,6 +378,16 @@ macro_rules! sha2_jobs {
             pad(&mut m.w, 8, out.bits_f);
             extend::<0x7e00, 16, 32>(&mut m.w);
             finish::<0, 32>(&m.s, &m.s, &mut m.w, &mut m.x);
+        }
+
+        /// Steps of chains: masked values, each with the next tail.
+        $(#[$attr])*
+        pub(super) fn steps(m: &mut Soa, prf: &Shape, out: &Fixed, count: u32) {
+            for _ in 0..count {
+                masked(m, prf, out);
+                let row = &mut m.tail[8 / size_of::<W>()];
+                store(row, add(load(row), set1(1 << (W::BITS - 32))));
+            }
         }
 
         /// `x ← Hash(1 ‖ key ‖ (x ⊕ mask0) ‖ (y ⊕ mask1))`, as `masked_full`.
@@ -388,7 +407,7 @@ macro_rules! sha2_jobs {
             key_and_masks::<R0, R0, KEPT, DIFFERS, ZERO, FIRST, 3>(m, prf);
             m.w[..7].fill([0; L]);
             m.w[7] = [1; L];
-            m.w[8..16].copy_from_slice(&m.keys[0]);
+            copy(&mut m.w[8..16], &m.keys[0]);
             extend::<0x007f, 16, 24>(&mut m.w);
             finish::<8, 24>(&m.iv, &m.half_h, &mut m.w, &mut m.s);
             for i in 0..8 {

@@ -97,8 +97,15 @@ macro_rules! sha2_lanes {
                 let words = value[..self.n].as_chunks::<{ size_of::<W>() }>().0;
                 each!(&mut self.store, m => {
                     let rows = if right { &mut m.y } else { &mut m.x };
-                    for (row, word) in rows.iter_mut().zip(words) {
-                        row[lane] = W::from_be_bytes(*word);
+                    if let Ok(words) = <&[_; 8]>::try_from(words) {
+                        // Written out, for they are as many as the rows.
+                        for i in 0..8 {
+                            rows[i][lane] = W::from_be_bytes(words[i]);
+                        }
+                    } else {
+                        for (row, word) in rows.iter_mut().zip(words) {
+                            row[lane] = W::from_be_bytes(*word);
+                        }
                     }
                 });
             }
@@ -110,8 +117,14 @@ macro_rules! sha2_lanes {
             pub fn take(&self, lane: usize, value: &mut [u8]) {
                 let words = value[..self.n].as_chunks_mut::<{ size_of::<W>() }>().0;
                 each!(&self.store, m => {
-                    for (row, word) in m.x.iter().zip(words) {
-                        *word = row[lane].to_be_bytes();
+                    if let Ok(words) = <&mut [_; 8]>::try_from(&mut *words) {
+                        for i in 0..8 {
+                            words[i] = m.x[i][lane].to_be_bytes();
+                        }
+                    } else {
+                        for (row, word) in m.x.iter().zip(words) {
+                            *word = row[lane].to_be_bytes();
+                        }
                     }
                 });
             }
@@ -134,6 +147,11 @@ macro_rules! sha2_lanes {
             /// `x ← Hash(pad(0) ‖ k ‖ (x ⊕ b))`; see the module.
             pub fn masked(&mut self) {
                 run!(&mut self.store, m => kernel::masked(m, &self.prf, &self.fixed));
+            }
+
+            /// Does `count` times what [`masked`](Self::masked) and then [`advance`](Self::advance) do.
+            pub fn steps(&mut self, count: u32) {
+                run!(&mut self.store, m => kernel::steps(m, &self.prf, &self.fixed, count));
             }
 
             /// `x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c))`; see the module.

@@ -167,7 +167,7 @@ macro_rules! sha2_scalar {
             let mut feed = IV;
             let (blocks, rest) = chunks.as_chunks::<16>();
             for block in blocks {
-                feed = scalar_compress(&feed, &block.map(<$W>::from_be_bytes));
+                feed = compress(&feed, &block.map(<$W>::from_be_bytes));
             }
             let mut words = [0; 12];
             for (word, chunk) in words.iter_mut().zip(rest) {

@@ -34,7 +34,7 @@ macro_rules! sha256_alone {
         /// Hashes one block of one message, of which the rounds of the first `L·from` words led to `s`.
         $(#[$attr])*
         #[inline]
-        fn block(feed: &[W; 8], s: &[W; 8], w: &[W; 16], from: usize) -> [W; 8] {
+        pub(super) fn block(feed: &[W; 8], s: &[W; 8], w: &[W; 16], from: usize) -> [W; 8] {
             let mut t = one(s);
             let mut ring = [[set1(0)]; RING];
             for (vector, words) in ring.iter_mut().zip(w.as_chunks::<L>().0) {

@@ -90,6 +90,21 @@ lane_kernels!(
 sha2_lanes!(24 | 32, "SHA-256 values have 24 or 32 bytes");
 sha2_scalar!(u32, 64, align: 4);
 
+/// Hashes one block.
+fn compress(state: &[u32; 8], words: &[u32; 16]) -> [u32; 8] {
+    #[cfg(target_arch = "x86_64")]
+    if Kernel::ShaNi.allowed() {
+        // SAFETY: the CPU has the kernel's instructions.
+        return unsafe { shani::block(state, state, words, 0) };
+    }
+    #[cfg(target_arch = "aarch64")]
+    if Kernel::ArmSha.allowed() {
+        // SAFETY: the CPU has the kernel's instructions.
+        return unsafe { armsha::block(state, state, words, 0) };
+    }
+    scalar_compress(state, words)
+}
+
 /// The lengths of the rotations of Σ0 and Σ1, and of the rotations and the shift of σ0 and σ1.
 /// FIPS 180-4 §4.1.2
 const BIG0: [i32; 3] = [2, 13, 22];

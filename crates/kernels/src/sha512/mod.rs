@@ -83,6 +83,11 @@ lane_kernels!(
 sha2_lanes!(64, "SHA-512 values have 64 bytes");
 sha2_scalar!(u64, 80, align: 1);
 
+/// Hashes one block.
+fn compress(state: &[u64; 8], block: &[u64; 16]) -> [u64; 8] {
+    scalar_compress(state, block)
+}
+
 /// The lengths of the rotations of Σ0 and Σ1, and of the rotations and the shift of σ0 and σ1.
 /// FIPS 180-4 §4.1.3
 const BIG0: [i32; 3] = [28, 34, 39];

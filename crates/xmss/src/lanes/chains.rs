@@ -6,6 +6,7 @@
 //! signature shows.
 
 use super::{Engine, Lanes, Prefix};
+use crate::wots::LAST;
 
 /// A part of a chain: steps `start..end` of chain `chain` of WOTS+ key `ots`.
 #[derive(Clone, Copy)]
@@ -29,10 +30,26 @@ impl Chain {
 }
 
 /// Sorts chains for the scheduler, the longest first, and leaves out those without a step.
-pub(crate) fn longest_first(mut chains: Vec<Chain>) -> Vec<Chain> {
-    chains.retain(|chain| chain.steps() > 0);
-    chains.sort_unstable_by_key(|chain| core::cmp::Reverse(chain.steps()));
-    chains
+pub(crate) fn longest_first(chains: Vec<Chain>) -> Vec<Chain> {
+    // The lengths are few: each chain's place is known once they are counted.
+    let mut places = [0; LAST as usize + 1];
+    for chain in &chains {
+        places[chain.steps() as usize] += 1;
+    }
+    let mut place = 0;
+    for length in (1..places.len()).rev() {
+        (places[length], place) = (place, place + places[length]);
+    }
+    let mut sorted = chains.clone();
+    for chain in chains {
+        let length = chain.steps() as usize;
+        if length > 0 {
+            sorted[places[length]] = chain;
+            places[length] += 1;
+        }
+    }
+    sorted.truncate(place);
+    sorted
 }
 
 impl Engine {
@@ -99,10 +116,7 @@ fn drive(
     while queue.len() > 0 || busy.len() > leave {
         // Nothing happens until the first of them ends.
         let steps = busy.iter().map(|busy| busy.left).min().unwrap_or(0);
-        for _ in 0..steps {
-            lanes.f();
-            lanes.advance();
-        }
+        lanes.steps(steps);
         let mut i = 0;
         while i < busy.len() {
             busy[i].left -= steps;

@@ -129,10 +129,6 @@ impl Lanes {
         each!(&mut self.lanes, m => m.set_tail(lane, tail));
     }
 
-    fn advance(&mut self) {
-        each!(&mut self.lanes, m => m.advance());
-    }
-
     fn put(&mut self, lane: usize, right: bool, value: &[u8]) {
         each!(&mut self.lanes, m => m.put(lane, right, value));
     }
@@ -149,8 +145,9 @@ impl Lanes {
         each!(&mut self.lanes, m => m.prf_long());
     }
 
-    fn f(&mut self) {
-        each!(&mut self.lanes, m => m.masked());
+    /// `count` steps of the lanes' chains.
+    fn steps(&mut self, count: u32) {
+        each!(&mut self.lanes, m => m.steps(count));
     }
 
     /// `H` in the first `used` lanes.
