@@ -15,7 +15,9 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = qrl::Address::from_bytes(bytes);
     let _ = pkix::from_der(bytes);
     let _ = pkix::Certificate::from_der(bytes);
+    let _ = pkix::key_of_der(bytes);
     if let Ok(text) = core::str::from_utf8(bytes) {
         let _ = pkix::from_pem(text);
+        let _ = pkix::key_of_pem(text);
     }
 });

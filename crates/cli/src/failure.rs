@@ -100,7 +100,11 @@ impl From<tetralith_keyfile::Error> for Failure {
     fn from(error: tetralith_keyfile::Error) -> Self {
         use tetralith_keyfile::Error;
         let (exit, code, hint) = match error {
-            Error::WrongPassphrase => (Exit::Verification, "key.passphrase", None),
+            Error::WrongPassphrase => (
+                Exit::Verification,
+                "key.passphrase",
+                Some("try the passphrase again; a key file that was changed needs its backup"),
+            ),
             Error::PassphraseNeeded => (
                 Exit::Usage,
                 "key.passphrase_needed",

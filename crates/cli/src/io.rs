@@ -1,5 +1,7 @@
 //! Files and standard streams: bounded reads, and writes that are whole or not at all.
 
+mod aside;
+
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
 use std::io::{Read, Seek, Write};
@@ -76,14 +78,8 @@ impl NewFile {
     fn begin(path: &Path, access: Access, force: bool) -> Outcome<NewFile> {
         let path = &target(path);
         check_folder(path)?;
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        if access == Access::Public {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let file =
-            builder.tempfile_in(folder(path)).map_err(|error| Failure::file(path, &error))?;
+        let file = aside::create(path, access == Access::Public)
+            .map_err(|error| Failure::file(path, &error))?;
         Ok(NewFile { file, path: path.to_owned(), force })
     }
 
@@ -160,7 +156,7 @@ fn is_special(path: &Path) -> bool {
 }
 
 /// What a symbolic link names, or the path itself: links stay.
-fn target(path: &Path) -> PathBuf {
+pub(crate) fn target(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..40 {
         match std::fs::read_link(&path) {

@@ -3,7 +3,7 @@
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tetralith_keyfile::{KeyFile, Protection};
 use zeroize::Zeroizing;
 
@@ -41,6 +41,11 @@ impl NewPassphrase {
 }
 
 impl PassphraseArgs {
+    /// The file that it is read from, if it is.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.passphrase_file.as_deref()
+    }
+
     /// The passphrase for a new key, asked for twice at a prompt.
     pub(crate) fn for_new(&self) -> Outcome<NewPassphrase> {
         if self.no_passphrase {
@@ -70,10 +75,16 @@ impl PassphraseArgs {
         if !needed {
             return Ok(None);
         }
-        Ok(Some(match self.given()? {
+        let passphrase = match self.given()? {
             Some(given) => given,
             None => prompt("Passphrase: ")?,
-        }))
+        };
+        if passphrase.is_empty() {
+            // No key has it: it was refused when the key was made.
+            let failure = Failure::usage("key.passphrase_empty", "the passphrase is empty");
+            return Err(failure.hint("it is the first line of --passphrase-file"));
+        }
+        Ok(Some(passphrase))
     }
 
     fn given(&self) -> Outcome<Option<Zeroizing<String>>> {

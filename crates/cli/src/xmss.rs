@@ -5,9 +5,11 @@
 
 mod aidos;
 mod batch;
+mod guard;
 mod key;
 mod keygen;
 mod manage;
+mod params;
 mod qrl;
 mod store;
 mod transfer;
@@ -17,11 +19,12 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::io::{self, Access, Output};
 use crate::passphrase::PassphraseArgs;
+use guard::Guard;
 use key::{PublicArgs, Secret};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use store::StoreArgs;
-use tetralith_xmss::{Error, Params, Signature, Signer, pkix};
+use tetralith_xmss::{Error, Signature, Signer, pkix};
 
 /// The verbs of `tetralith xmss`.
 #[derive(clap::Subcommand, Debug)]
@@ -36,6 +39,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Verify many files, each with its signature beside it
     VerifyBatch(batch::VerifyBatch),
+    /// Verify a certificate's signature: a root's by its own key
+    VerifyCertificate(VerifyCertificate),
     /// Show how a key's indices are spent
     Status(manage::Status),
     /// Hand out a range of indices for good
@@ -48,6 +53,8 @@ pub(crate) enum Command {
     Import(transfer::Import),
     /// Move a key to QRL or to AidosKuneen/xmss: it signs no longer here
     Export(transfer::Export),
+    /// List the parameter sets
+    Params,
 }
 
 /// The form of a public key.
@@ -107,6 +114,16 @@ pub(crate) struct Verify {
     file: PathBuf,
 }
 
+/// Arguments of `verify-certificate`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct VerifyCertificate {
+    /// The issuer's public key, in any form, or its certificate [default: the certificate's own key]
+    #[arg(short, long, value_name = "PUB")]
+    public: Option<PathBuf>,
+    /// The certificate, in PEM or DER
+    certificate: PathBuf,
+}
+
 /// Runs one of them.
 pub(crate) fn run(context: Context, command: Command) -> Outcome {
     match command {
@@ -121,6 +138,8 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Address(arguments) => qrl::address(context, arguments),
         Command::Import(arguments) => transfer::import(context, arguments),
         Command::Export(arguments) => transfer::export(context, arguments),
+        Command::VerifyCertificate(arguments) => verify_certificate(context, arguments),
+        Command::Params => params::list(context),
     }
 }
 
@@ -129,16 +148,23 @@ fn public(context: Context, arguments: Pub) -> Outcome {
     let raw = key::encode(&public)?;
     let bytes = match arguments.format {
         Format::Raw => raw.clone(),
-        Format::Pem => pkix::to_pem(&public)?.into_bytes(),
+        Format::Pem => pkix::to_pem(&public)
+            .map_err(|error| Failure::from(error).hint("QRL's keys are written raw: --format raw"))?
+            .into_bytes(),
     };
     let fields = json!({ "params": public.params().to_string(), "public": hex::encode(&raw) });
-    match &arguments.output {
-        Some(path) => {
-            io::write(path, &bytes, Access::Public, arguments.force)?;
-            if path == Path::new("-") {
-                return Ok(());
-            }
-            context.answer(format!("{} public key in {}", public.params(), path.display()), fields)
+    match arguments.output {
+        Some(output) => {
+            let (name, output) =
+                (output.display().to_string(), Output { output, force: arguments.force });
+            Guard::default().key(&arguments.key, &StoreArgs::default()).check(&output.output)?;
+            output.write(&bytes, Access::Public)?;
+            context.wrote(
+                &output,
+                "public",
+                format!("{} public key in {name}", public.params()),
+                fields,
+            )
         }
         None if arguments.format == Format::Pem => {
             context.answer(String::from_utf8_lossy(&bytes).trim_end(), fields)
@@ -148,13 +174,19 @@ fn public(context: Context, arguments: Pub) -> Outcome {
 }
 
 fn sign(context: Context, arguments: Sign) -> Outcome {
-    let output = arguments.output.unwrap_or_else(|| with_suffix(&arguments.file, ".sig"));
+    let output = match arguments.output {
+        Some(output) => output,
+        None if arguments.file == Path::new("-") => return Err(unnamed().hint("give -o SIG")),
+        None => with_suffix(&arguments.file, ".sig"),
+    };
     // An index is worth more than a message that there was nowhere to write its signature.
     let output = Output { output, force: arguments.force };
+    let guard = Guard::default().input(Some(&arguments.file)).input(arguments.passphrase.file());
+    guard.key(&arguments.key, &arguments.store).check(&output.output)?;
     output.check()?;
     let message = io::read(&arguments.file, MESSAGE_LIMIT)?;
     let file = key::read(&arguments.key)?;
-    let secret = Secret::open(&file, &arguments.passphrase)?;
+    let secret = Secret::open(&file, &arguments.passphrase, &arguments.key)?;
     let params = secret.key.params();
     let opened = store::open(&arguments.store, &arguments.key, &secret.key.public_key())?;
     let mut signer = Signer::open(secret.key, opened, store::holder())?;
@@ -171,31 +203,67 @@ fn sign(context: Context, arguments: Sign) -> Outcome {
         prepared?;
     }
     let signature = signer.sign(&message, store::now())?;
-    output.write(&signature, Access::Public)?;
-    let fencing = signer.fencing();
-    let status = signer.close(store::now())?;
-    manage::warn(context, &status);
     let index = Signature::from_bytes(params, &signature)?.index();
-    let shown = output.output.display();
-    if output.output == Path::new("-") {
-        return Ok(());
+    if let Some(error) = signer.unstored() {
+        let text =
+            format!("warning: {error}; until it can be kept, each signature computes a tree");
+        context.event("cache.unwritable", text, json!({}));
     }
-    context.answer(
+    output.write(&signature, Access::Public).map_err(|failure| match failure.hint {
+        None => failure.hint(format!("index {index} is spent; the next signature has another")),
+        Some(_) => failure,
+    })?;
+    let (fencing, status) = (signer.fencing(), signer.status());
+    // The signature is there and its index spent, whatever comes of the account.
+    let status = signer.close(store::now()).unwrap_or_else(|error| {
+        let text = format!("warning: the signature is made, but its index counts as lost: {error}");
+        context.event("state.unsettled", text, json!({ "index": index }));
+        status
+    });
+    manage::warn(context, &status);
+    let shown = output.output.display();
+    context.wrote(
+        &output,
+        "signed",
         format!("{shown}: index {index}, {} left", status.left),
         json!({ "index": index, "fencing": fencing, "left": status.left,
                 "signature": shown.to_string() }),
     )
 }
 
+/// Standard input has no name beside which a signature could be.
+pub(crate) fn unnamed() -> Failure {
+    Failure::usage("input.unnamed", "standard input has no name to which .sig could be added")
+}
+
 fn verify(context: Context, arguments: Verify) -> Outcome {
     let public = arguments.public.read()?;
     let signature = io::read(&arguments.signature, SIGNATURE_LIMIT)?;
     let message = io::read(&arguments.file, MESSAGE_LIMIT)?;
-    public.verify(&message, &signature)?;
+    let verified = public.verify(&message, &signature);
+    verified.map_err(|error| arguments.public.unfit(&public, &signature, error))?;
     let index = Signature::from_bytes(public.params(), &signature)?.index();
     context.answer(
         format!("valid: {}, index {index}", public.params()),
         json!({ "params": public.params().to_string(), "index": index }),
+    )
+}
+
+fn verify_certificate(context: Context, arguments: VerifyCertificate) -> Outcome {
+    let bytes = io::read(&arguments.certificate, 1 << 23)?;
+    let certificate = match core::str::from_utf8(&bytes) {
+        Ok(text) if text.contains("-----BEGIN ") => pkix::Certificate::from_pem(text)?,
+        _ => pkix::Certificate::from_der(&bytes)?,
+    };
+    let given = arguments.public.map(|path| PublicArgs::from(path).read()).transpose()?;
+    let issuer = given.as_ref().unwrap_or(&certificate.public_key);
+    certificate.verify(issuer)?;
+    let (index, own) = (certificate.index(issuer)?, given.is_none());
+    let by = if own { "its own key" } else { "the issuer's key" };
+    let params = issuer.params().to_string();
+    context.answer(
+        format!("valid: signed by {by} of {params}, index {index}; names, dates and extensions are not looked at"),
+        json!({ "params": params, "index": index, "self_signed": own }),
     )
 }
 
@@ -206,17 +274,22 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The parameter set of that name.
-pub(crate) fn params(name: &str) -> Result<Params, String> {
-    Params::from_name(name).map_err(|error| format!("{error}; for example XMSS-SHA2_10_256"))
-}
-
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error {
             Error::State(state) => return store::failure(state),
             Error::Verification => return Failure::verification(error),
             Error::UnknownOid { .. } | Error::UnknownParams(_) => "xmss.params",
+            Error::NoIdentifier(_) => "key.no_identifier",
+            Error::NotQrl(_) => "key.not_qrl",
+            Error::TooTall(_) => {
+                return Failure::usage("xmss.too_tall", error).hint("choose a height up to 20");
+            }
+            Error::NotAidos { .. } => {
+                return Failure::usage("key.not_aidos", error)
+                    .hint("keygen --derivation prf-counter makes keys that can be exported there");
+            }
+            Error::Word { .. } => "input.word",
             Error::Length { .. } => "input.length",
             Error::IndexOutOfRange { .. } => "input.index",
             Error::Fault => {

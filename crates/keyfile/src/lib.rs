@@ -245,8 +245,13 @@ impl KeyFile {
         if text.len() > MAX_TEXT {
             return Err(Error::TooLong(text.len()));
         }
-        let parsed: Text =
-            serde_json::from_str(text).map_err(|error| Error::Malformed(error.to_string()))?;
+        let parsed: Text = serde_json::from_str(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            Error::Malformed(match error.is_data() {
+                true => error.to_string(),
+                false => format!("no JSON at line {line}, column {column}"),
+            })
+        })?;
         if parsed.format != FORMAT {
             return Err(Error::Malformed(format!("format is not {FORMAT:?}")));
         }
@@ -332,7 +337,11 @@ struct Text {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "its secret is neither an encrypted one nor a plain one"
+)]
 enum SecretText {
     Sealed {
         kdf: String,

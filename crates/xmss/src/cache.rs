@@ -112,7 +112,12 @@ fn path(base: &Path, place: TreePlace) -> PathBuf {
 pub(crate) fn open(key: &SecretKey, place: TreePlace, base: &Path) -> Result<Tree, Error> {
     let fail = |error: std::io::Error| Error::Cache(error.to_string());
     let shape = Shape::of(key.params());
-    let mut file = File::open(path(base, place)).map_err(fail)?;
+    let path = path(base, place);
+    // Opening a pipe would wait for its writer.
+    if !std::fs::metadata(&path).map_err(fail)?.is_file() {
+        return Err(Error::Cache(format!("{} is no file", path.display())));
+    }
+    let mut file = File::open(path).map_err(fail)?;
     let mut magic = [0; MAGIC.len()];
     file.read_exact(&mut magic).map_err(fail)?;
     let blocks = shape.bytes().div_ceil(BLOCK) as u64;
@@ -128,7 +133,8 @@ pub(crate) fn open(key: &SecretKey, place: TreePlace, base: &Path) -> Result<Tre
 pub(crate) fn save(key: &SecretKey, tree: &Tree, base: &Path) -> Result<(), Error> {
     let Some(nodes) = tree.in_memory() else { return Ok(()) };
     let tagger = Tagger::new(key, tree.place);
-    let written = replace_with(&path(base, tree.place), |file| {
+    let path = path(base, tree.place);
+    let written = replace_with(&path, |file| {
         let mut file = BufWriter::with_capacity(1 << 18, file);
         file.write_all(MAGIC)?;
         let mut last = [0; BLOCK];
@@ -140,7 +146,7 @@ pub(crate) fn save(key: &SecretKey, tree: &Tree, base: &Path) -> Result<(), Erro
         }
         file.flush()
     });
-    written.map_err(|error| Error::Cache(error.to_string()))
+    written.map_err(|error| Error::Cache(format!("{}: {error}", path.display())))
 }
 
 const MAGIC: &[u8; 23] = b"tetralith xmss nodes 1\n";

@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use crate::params::Scheme;
+use crate::params::{Params, Scheme};
 
 /// An error of this crate.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +17,27 @@ pub enum Error {
     /// No parameter set has this name.
     #[error("no parameter set is called {0:?}")]
     UnknownParams(String),
+    /// The set has no identifier, and so no standard encoding of its keys: one of QRL's.
+    #[error("{0} is QRL's own and has no identifier, so that its keys are no SubjectPublicKeyInfo")]
+    NoIdentifier(Params),
+    /// The key is not one of QRL's.
+    #[error("a key of {0} is not one of QRL's")]
+    NotQrl(Params),
+    /// The key is not one that AidosKuneen/xmss knows.
+    #[error("AidosKuneen/xmss has no keys {why}")]
+    NotAidos {
+        /// What it does not have.
+        why: String,
+    },
+    /// Trees of this height are too tall to be computed here.
+    #[error("keys of {0} are only verified here: a tree of height {height} is not computed", height = .0.tree_height())]
+    TooTall(Params),
+    /// A word of a mnemonic is not in the list. Which it is stays untold: it is nearly a secret one.
+    #[error("word {position} of the QRL mnemonic is not in the list")]
+    Word {
+        /// Its place, from 1.
+        position: usize,
+    },
     /// An encoding has the wrong length; trailing bytes are never ignored.
     #[error("a {what} has {expected} bytes, not {actual}")]
     Length {

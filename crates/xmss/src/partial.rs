@@ -73,9 +73,10 @@ impl Partial {
     /// It is not authenticated: [`resume`](Self::resume) does that, with the seeds.
     ///
     /// # Errors
-    /// [`Error::Partial`]: the file cannot be read, or does not begin as one of these does.
+    /// [`Error::Partial`]: the file cannot be read; [`Error::Malformed`]: it does not begin as one of
+    /// these does.
     pub fn note(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-        match File::open(path) {
+        match open(path) {
             Ok(mut file) => Ok(Some(read_note(&mut file)?.0)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(error)),
@@ -123,8 +124,8 @@ impl Partial {
     /// Opens the file that was begun for these seeds and finds the parts that are whole.
     ///
     /// # Errors
-    /// [`Error::Partial`]: the file cannot be read, is in use by another process, or is not of these
-    /// seeds and this parameter set. Damaged parts are no error: see [`damaged`](Self::damaged).
+    /// [`Error::Partial`]: the file cannot be read or is in use by another process;
+    /// [`Error::Malformed`]: it is not of these seeds and this parameter set. Damaged parts are no error: see [`damaged`](Self::damaged).
     pub fn resume(path: &Path, seeds: &Seeds) -> Result<Self, Error> {
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
         lock(&file)?;
@@ -132,7 +133,7 @@ impl Partial {
         let (note, tag) = read_note(&mut file)?;
         if !tagger.fits(NOTE, &note, &tag) {
             let why = "it is damaged, or was begun with other seeds or another parameter set";
-            return Err(Error::Partial(why.into()));
+            return Err(malformed(why));
         }
         let mut partial = Self::of(path, tagger, seeds.params(), file);
         partial.scan((MAGIC.len() + 4 + note.len() + TAG) as u64)?;
@@ -238,11 +239,19 @@ fn read_note(file: &mut File) -> Result<(Vec<u8>, [u8; TAG]), Error> {
     let (magic, len) = head.split_at(MAGIC.len());
     let len = len.iter().fold(0, |len, byte| len << 8 | usize::from(*byte));
     if magic != MAGIC || len > MAX_NOTE {
-        return Err(Error::Partial("not a file of leaves of version 1".into()));
+        return Err(malformed("not a file of leaves of version 1"));
     }
     let (mut note, mut tag) = (vec![0; len], [0; TAG]);
     file.read_exact(&mut note).and_then(|()| file.read_exact(&mut tag)).map_err(cut_short)?;
     Ok((note, tag))
+}
+
+/// Opens it, if it is a file: opening a pipe would wait for its writer.
+fn open(path: &Path) -> std::io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(std::io::Error::other("it is no file")),
+    }
 }
 
 fn lock(file: &File) -> Result<(), Error> {
@@ -254,9 +263,13 @@ fn lock(file: &File) -> Result<(), Error> {
 
 fn cut_short(error: std::io::Error) -> Error {
     match error.kind() {
-        ErrorKind::UnexpectedEof => Error::Partial("cut short in its head".into()),
+        ErrorKind::UnexpectedEof => malformed("cut short in its head"),
         _ => failed(error),
     }
+}
+
+fn malformed(why: &'static str) -> Error {
+    Error::Malformed { what: "partial key", why }
 }
 
 fn failed(error: std::io::Error) -> Error {
@@ -356,15 +369,16 @@ mod tests {
         assert_eq!(held, Error::Partial("another process is at work on it".into()));
         assert!(matches!(Partial::begin(&path, &seeds(7), b""), Err(Error::Partial(_))));
         drop(partial);
-        assert!(matches!(Partial::resume(&path, &seeds(8)), Err(Error::Partial(_))));
+        assert!(matches!(Partial::resume(&path, &seeds(8)), Err(Error::Malformed { .. })));
         let good = fs::read(&path).unwrap();
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1;
             fs::write(&path, &bad).unwrap();
-            assert!(matches!(Partial::resume(&path, &seeds(7)), Err(Error::Partial(_))), "{at}");
+            let refused = Partial::resume(&path, &seeds(7)).unwrap_err();
+            assert!(matches!(refused, Error::Malformed { .. }), "{at}");
             fs::write(&path, &good[..at]).unwrap();
-            assert!(matches!(Partial::note(&path), Err(Error::Partial(_))), "cut at {at}");
+            assert!(matches!(Partial::note(&path), Err(Error::Malformed { .. })), "cut at {at}");
         }
         #[cfg(unix)]
         {

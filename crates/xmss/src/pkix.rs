@@ -7,16 +7,16 @@
 //! Certificates from before RFC 9802 carry an older identifier, under which the key is wrapped in an
 //! OCTET STRING; they are read, and never written.
 
-use crate::{Error, PublicKey, Scheme, base64};
+use crate::{Error, PublicKey, Scheme, Signature, base64};
 
 /// Encodes a key as DER SubjectPublicKeyInfo.
 ///
 /// # Errors
-/// [`Error::UnknownParams`]: a QRL set, which has no identifier.
+/// [`Error::NoIdentifier`]: a QRL set.
 /// RFC 9802 §4 and §5.
 pub fn to_der(key: &PublicKey) -> Result<Vec<u8>, Error> {
     if key.params().oid().is_none() {
-        return Err(Error::UnknownParams(key.params().to_string()));
+        return Err(Error::NoIdentifier(key.params()));
     }
     let oid = match key.params().scheme() {
         Scheme::Xmss => XMSS,
@@ -62,12 +62,36 @@ pub fn to_pem(key: &PublicKey) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Decodes PEM with the label `PUBLIC KEY`.
+/// Decodes PEM with the label `PUBLIC KEY`; text around the block is ignored, a second block is not.
 ///
 /// # Errors
 /// [`Error::Malformed`], or as [`from_der`].
 pub fn from_pem(text: &str) -> Result<PublicKey, Error> {
     from_der(&pem(text, "PUBLIC KEY")?)
+}
+
+/// Takes the key of a DER SubjectPublicKeyInfo, or of a certificate, whose signature is not looked at.
+///
+/// # Errors
+/// As [`from_der`] or [`Certificate::from_der`].
+pub fn key_of_der(der: &[u8]) -> Result<PublicKey, Error> {
+    let mut inside = Reader(der).enter(SEQUENCE)?.enter(SEQUENCE)?;
+    // A certificate begins with its version or serial number, a key's algorithm with an identifier.
+    match inside.enter(OBJECT) {
+        Ok(_) => from_der(der),
+        Err(_) => Certificate::from_der(der).map(|certificate| certificate.public_key),
+    }
+}
+
+/// As [`key_of_der`], from PEM with the label `PUBLIC KEY` or `CERTIFICATE`.
+///
+/// # Errors
+/// As [`from_pem`] or [`Certificate::from_pem`].
+pub fn key_of_pem(text: &str) -> Result<PublicKey, Error> {
+    match pem(text, "CERTIFICATE") {
+        Ok(der) => Ok(Certificate::from_der(&der)?.public_key),
+        Err(_) => from_pem(text),
+    }
 }
 
 /// A certificate, as far as its signature is concerned.
@@ -81,7 +105,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Decodes PEM with the label `CERTIFICATE`; text around it is ignored.
+    /// Decodes PEM with the label `CERTIFICATE`; text around the block is ignored, a second block is not.
     ///
     /// # Errors
     /// [`Error::Malformed`], or as [`PublicKey::from_bytes`]; also where the subject's key is not of
@@ -114,6 +138,14 @@ impl Certificate {
         let (info, _) = body.element_with_header(SEQUENCE)?;
         let public_key = from_der(info)?;
         Ok(Self { public_key, signed: signed.to_vec(), scheme: algorithm.scheme(), signature })
+    }
+
+    /// The index of the one-time key that signed it, with an issuer of this parameter set.
+    ///
+    /// # Errors
+    /// As [`Signature::from_bytes`].
+    pub fn index(&self, issuer: &PublicKey) -> Result<u64, Error> {
+        Ok(Signature::from_bytes(issuer.params(), &self.signature)?.index())
     }
 
     /// Verifies the certificate's signature under a key; a root's under its own.
@@ -225,9 +257,12 @@ fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The bytes of the first PEM block with this label.
+/// The bytes of the only PEM block, which has this label.
 fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
     let fail = |why| Error::Malformed { what: "PEM", why };
+    if text.matches("-----BEGIN ").count() > 1 {
+        return Err(fail("more than one block"));
+    }
     let (_, after) =
         text.split_once(&format!("-----BEGIN {label}-----")).ok_or(fail("no such block"))?;
     let (body, _) = after
@@ -292,6 +327,9 @@ mod tests {
             "a length that is not the shortest"
         );
         let pem = to_pem(&key).unwrap();
+        let twice = Error::Malformed { what: "PEM", why: "more than one block" };
+        assert_eq!(from_pem(&pem.repeat(2)), Err(twice));
+        assert_eq!(from_pem(&format!("a key\n{pem}\nof mine")), Ok(key));
         assert!(from_pem(&pem.replace("BEGIN PUBLIC", "BEGIN PRIVATE")).is_err());
         assert!(from_pem(&pem.replace('M', "*")).is_err());
         assert!(from_pem(&pem.replace("-----END", "A\n-----END")).is_err());

@@ -61,7 +61,7 @@ impl Seeds {
     /// Computes the key.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] where `progress` said so, [`Error::UnknownParams`] for a height of which
+    /// [`Error::Cancelled`] where `progress` said so, [`Error::TooTall`] for a height of which
     /// no key can be made.
     pub fn build(self, progress: &Progress<'_>) -> Result<SecretKey, Error> {
         self.finish(&(), progress)

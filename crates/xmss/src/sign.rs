@@ -49,6 +49,8 @@ pub struct Signer<S> {
     /// Where trees are kept between runs.
     #[cfg(feature = "file")]
     cache: Option<std::path::PathBuf>,
+    /// Why a tree was not kept.
+    unstored: Option<Error>,
 }
 
 impl<S> core::fmt::Debug for Signer<S> {
@@ -80,15 +82,22 @@ impl<S: StateStore> Signer<S> {
             spent: Vec::new(),
             #[cfg(feature = "file")]
             cache: None,
+            unstored: None,
         })
     }
 
     /// Keeps trees in files whose names begin with `base`, and looks for them there.
     ///
-    /// They are checksummed and made again where they are missing or damaged.
+    /// They are checksummed, and made again where they are missing or damaged where they are read.
     #[cfg(feature = "file")]
     pub fn set_cache(&mut self, base: &std::path::Path) {
         self.cache = Some(base.to_owned());
+    }
+
+    /// Why the last tree that was made could not be kept, if so: the next signer makes it again.
+    #[must_use]
+    pub fn unstored(&self) -> Option<&Error> {
+        self.unstored.as_ref()
     }
 
     /// Raises the first index that may be used. See [`Reservations::resume_at`].
@@ -337,7 +346,7 @@ impl<S: StateStore> Signer<S> {
         None
     }
 
-    fn build(&self, at: TreePlace, progress: &Progress<'_>) -> Result<Tree, Error> {
+    fn build(&mut self, at: TreePlace, progress: &Progress<'_>) -> Result<Tree, Error> {
         let tree = Tree::build(&self.key, at, &(), progress)?;
         if at == self.key.top() && tree.root() != self.key.root() {
             return Err(WRONG_ROOT);
@@ -345,7 +354,7 @@ impl<S: StateStore> Signer<S> {
         #[cfg(feature = "file")]
         if let Some(base) = &self.cache {
             // A cache that cannot be written costs time only: a signature does not fail for it.
-            let _ = crate::cache::save(&self.key, &tree, base);
+            self.unstored = crate::cache::save(&self.key, &tree, base).err();
         }
         Ok(tree)
     }

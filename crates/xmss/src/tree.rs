@@ -130,7 +130,7 @@ impl Tree {
     ) -> Result<Self, Error> {
         let p = key.params();
         if p.tree_height() > MAX_HEIGHT {
-            return Err(Error::UnknownParams(format!("{p}: keys of this height only verify")));
+            return Err(Error::TooTall(p));
         }
         let shape = Shape::of(p);
         let mut nodes = vec![0; shape.bytes()];

@@ -145,10 +145,10 @@ fn other_keys_cannot_be_written() {
         SecretKey::from_seeds(params, derivation, &[3; 96], &Progress::silent()).unwrap()
     };
     let newer = to_json(&mut make(params, Derivation::PrfKeygen), 0).unwrap_err();
-    assert!(matches!(newer, Error::UnknownParams(_)), "{newer}");
+    assert!(matches!(newer, Error::NotAidos { .. }), "{newer}");
     let other = Params::from_name("QRL-SHA2_10_256").unwrap();
     let other = to_json(&mut make(other, Derivation::PrfCounter), 0).unwrap_err();
-    assert!(matches!(other, Error::UnknownParams(_)), "{other}");
+    assert!(matches!(other, Error::NotAidos { .. }), "{other}");
     let mut bare = SecretKey::from_bytes(&make(params, Derivation::PrfCounter).to_bytes()).unwrap();
     assert!(matches!(to_json(&mut bare, 0), Err(Error::Cache(_))));
     bare.prepare(None, &Progress::silent()).unwrap();

@@ -1,13 +1,13 @@
 //! `verify-batch`.
 
 use super::key::PublicArgs;
-use super::{MESSAGE_LIMIT, SIGNATURE_LIMIT, with_suffix};
+use super::{MESSAGE_LIMIT, SIGNATURE_LIMIT, unnamed, with_suffix};
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::io;
 use serde_json::json;
-use std::path::PathBuf;
-use tetralith_xmss::{Item, verify_many};
+use std::path::{Path, PathBuf};
+use tetralith_xmss::{Item, PublicKey, verify_many};
 
 /// Arguments of `verify-batch`.
 #[derive(clap::Args, Debug)]
@@ -19,43 +19,95 @@ pub(crate) struct VerifyBatch {
     files: Vec<PathBuf>,
 }
 
+/// A file without a valid signature, and why.
+struct Bad<'a> {
+    file: &'a Path,
+    why: Failure,
+}
+
 /// Verifies many signatures of one key together and names those that are not valid.
+///
+/// One that is malformed or cannot be read does not keep the others from being verified. The exit code is
+/// that of the least harmless: a signature that does not verify, then one that is malformed, then one that
+/// cannot be read.
 pub(crate) fn verify_batch(context: Context, arguments: VerifyBatch) -> Outcome {
+    if arguments.files.iter().any(|file| file == Path::new("-")) {
+        return Err(unnamed().hint("tetralith xmss verify -s SIGNATURE - verifies standard input"));
+    }
     let public = arguments.public.read()?;
-    let mut invalid = Vec::new();
+    let mut bad = Vec::new();
     let progress = context.progress("verifying", arguments.files.len() as u64, "signatures");
     let mut done = 0;
     progress.set(done);
     for files in arguments.files.chunks(AT_ONCE) {
-        let read: Vec<(Vec<u8>, Vec<u8>)> = files
-            .iter()
-            .map(|file| {
-                let signature = io::read(&with_suffix(file, ".sig"), SIGNATURE_LIMIT)?;
-                Ok((io::read(file, MESSAGE_LIMIT)?, signature))
-            })
-            .collect::<Outcome<_>>()?;
-        let items: Vec<Item<'_>> = read
-            .iter()
-            .map(|(message, signature)| Item { public_key: &public, message, signature })
-            .collect();
-        for (file, result) in files.iter().zip(verify_many(&items)) {
-            if let Err(error) = result {
-                let name = file.display().to_string();
-                context.event("invalid", format!("{name}: {error}"), json!({ "file": name }));
-                invalid.push(name);
-            }
+        let found = verify(&arguments.public, &public, files);
+        for Bad { file, why } in &found {
+            let name = file.display().to_string();
+            let fields = json!({ "file": name, "code": why.code });
+            context.event("invalid", format!("{name}: {}", why.message), fields);
         }
+        bad.extend(found);
         done += files.len() as u64;
         progress.set(done);
     }
     progress.finish();
     let count = arguments.files.len();
-    if !invalid.is_empty() {
-        let message = format!("{} of {count} signatures are not valid", invalid.len());
-        return Err(Failure::verification(message));
+    if bad.is_empty() {
+        return context.answer(format!("{count} signatures are valid"), json!({ "valid": count }));
     }
-    context.answer(format!("{count} signatures are valid"), json!({ "valid": count }))
+    Err(told(&bad, count))
+}
+
+fn verify<'a>(arguments: &PublicArgs, public: &PublicKey, files: &'a [PathBuf]) -> Vec<Bad<'a>> {
+    let mut bad = Vec::new();
+    let mut read = Vec::new();
+    for file in files {
+        let signature = io::read(&with_suffix(file, ".sig"), SIGNATURE_LIMIT);
+        match signature.and_then(|signature| Ok((io::read(file, MESSAGE_LIMIT)?, signature))) {
+            Ok((message, signature)) => read.push((file, message, signature)),
+            Err(why) => bad.push(Bad { file, why }),
+        }
+    }
+    let items: Vec<Item<'_>> = read
+        .iter()
+        .map(|(_, message, signature)| Item { public_key: public, message, signature })
+        .collect();
+    for ((file, _, signature), result) in read.iter().zip(verify_many(&items)) {
+        if let Err(error) = result {
+            bad.push(Bad { file, why: arguments.unfit(public, signature, error) });
+        }
+    }
+    bad
+}
+
+/// The failure of a batch, with the files that are not valid.
+fn told(bad: &[Bad<'_>], count: usize) -> Failure {
+    let worst = bad.iter().map(|bad| bad.why.exit).min_by_key(|exit| *exit as u8);
+    let (exit, code) = match worst {
+        Some(Exit::Environment) => (Exit::Environment, "io.file"),
+        Some(Exit::Usage) => (Exit::Usage, "input.malformed"),
+        _ => (Exit::Verification, "verification.failed"),
+    };
+    let names: Vec<_> = bad.iter().take(NAMED).map(|bad| bad.file.display().to_string()).collect();
+    let more = match bad.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message =
+        format!("{} of {count} signatures are not valid: {}{more}", bad.len(), names.join(", "));
+    let list = bad.iter().map(|Bad { file, why }| {
+        json!({ "file": file.display().to_string(), "code": why.code, "message": why.message })
+    });
+    let invalid = serde_json::Value::Array(list.collect());
+    let failure = Failure::new(exit, code, message).with("valid", json!(count - bad.len()));
+    let failure = failure.with("invalid", invalid);
+    match bad.iter().find_map(|bad| bad.why.hint.as_deref()) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 /// Files held in memory together.
 const AT_ONCE: usize = 1024;
+/// Files that the message names at most.
+const NAMED: usize = 10;

@@ -1,7 +1,9 @@
 //! `keygen`, which can be cancelled at any time, and gone on with where it takes long.
 
+use super::guard::Guard;
 use super::key::{self, Secret, told};
-use super::{params, qrl, store, with_suffix};
+use super::params::parse as params;
+use super::{qrl, store, with_suffix};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
@@ -56,9 +58,15 @@ struct Kind {
 pub(crate) fn keygen(context: Context, arguments: Keygen) -> Outcome {
     let Keygen { output, params, seed_file, derivation, store, passphrase } = arguments;
     let kind = Kind { params, way: derivation };
-    output.check()?;
     if output.output == Path::new("-") {
-        return Err(Failure::usage("key.stdout", "a key has files beside it and needs a name"));
+        return Err(Failure::usage("key.stdout", "a key has files beside it and needs a name")
+            .hint("give -o FILE"));
+    }
+    let guard = Guard::default().input(seed_file.as_deref()).input(passphrase.file());
+    guard.state(&output.output, &store).check(&output.output)?;
+    output.check()?;
+    if params.tree_height() > MAX_HEIGHT {
+        return Err(Error::TooTall(params).into());
     }
     let passphrase = passphrase.for_new()?;
     let given = seed_file.as_deref().map(qrl::read_hex).transpose()?;
@@ -66,7 +74,7 @@ pub(crate) fn keygen(context: Context, arguments: Keygen) -> Outcome {
     let key = compute(context, start.seeds, start.partial.as_ref())?;
     let secret = Secret { key, qrl: start.qrl };
     secret.write(&output, &store, &passphrase, 0, start.partial)?;
-    told(context, "made", &output.output, &secret.key.public_key())
+    told(context, "made", &output.output, &secret.key.public_key(), 0)
 }
 
 /// What a key is computed from, and where that is kept meanwhile.
@@ -86,9 +94,7 @@ impl Start {
         passphrase: &NewPassphrase,
     ) -> Outcome<Self> {
         let (path, params) = (partial_path(&output.output), kind.params);
-        if params.tree_height() >= RESUMABLE
-            && let Some(found) = Found::at(&path, params)?
-        {
+        if let Some(found) = Found::at(&path, params)? {
             let start = found.go_on(&path, kind, given.clone(), passphrase)?;
             if !start.is_made_already(output)? {
                 start.tell(context);
@@ -139,7 +145,8 @@ impl Found {
         };
         let file = core::str::from_utf8(&note).ok().and_then(|text| KeyFile::from_text(text).ok());
         let Some(file) = file.filter(|file| file.kind == KIND) else {
-            return Err(refused(path, "it is damaged in its head"));
+            let why = "it is damaged in its head";
+            return Err(refused(path, Error::Malformed { what: "partial key", why }));
         };
         if file.params != params.to_string() {
             let message = format!("{} is of a {} key, not {params}", path.display(), file.params);
@@ -162,7 +169,7 @@ impl Found {
                     let message = format!("{} was begun with a --seed-file", path.display());
                     return Err(Failure::usage("key.partial", message).hint(hint(path)));
                 }
-                opened => opened?,
+                opened => opened.map_err(|error| key::named(path, error).hint(hint(path)))?,
             },
         };
         let (seeds, qrl) = expand(kind, &material)?;
@@ -171,9 +178,13 @@ impl Found {
     }
 }
 
-fn refused(path: &Path, why: impl core::fmt::Display) -> Failure {
+fn refused(path: &Path, error: Error) -> Failure {
+    let (exit, why) = match error {
+        Error::Malformed { why, .. } => (Exit::Usage, why.to_owned()),
+        error => (Exit::Environment, error.to_string()),
+    };
     let message = format!("cannot go on with {}: {why}", path.display());
-    Failure::new(Exit::Environment, "key.partial", message).hint(hint(path))
+    Failure::new(exit, "key.partial", message).hint(hint(path))
 }
 
 fn hint(path: &Path) -> String {
@@ -250,11 +261,13 @@ pub(super) fn compute(
 
 /// Where the leaves of a key are kept until it is made.
 fn partial_path(key: &Path) -> PathBuf {
-    with_suffix(key, ".partial")
+    with_suffix(&key::resolved(key), ".partial")
 }
 
 const KIND: &str = "xmss-partial";
 /// The height from which on a key is worth keeping while it is computed: 2^14 leaves take a second.
 const RESUMABLE: u32 = 14;
+/// The height of the tallest tree that is computed.
+const MAX_HEIGHT: u32 = 20;
 /// Bytes of a QRL seed.
 const QRL_SEED: usize = 48;

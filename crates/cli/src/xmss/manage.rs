@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use serde_json::json;
 use std::path::PathBuf;
 use store::StoreArgs;
-use tetralith_xmss::state::{self, Reservations, StateStore};
+use tetralith_xmss::state::{self, Reservations};
 
 /// Arguments of `status`.
 #[derive(clap::Args, Debug)]
@@ -23,6 +23,7 @@ pub(crate) struct Reserve {
     /// The key file
     key: PathBuf,
     /// How many indices
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     #[command(flatten)]
     store: StoreArgs,
@@ -47,12 +48,17 @@ pub(crate) struct Restore {
 /// Shows how the indices are spent.
 pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
     let public = key::public_of(&key::read(&arguments.key)?)?;
-    let record = store::peek(&arguments.store, &arguments.key, &public)?;
-    if record.key_id != state::key_id(&public) {
+    let found = store::glance(&arguments.store, &arguments.key, &public)?;
+    if found.record.key_id != state::key_id(&public) {
         return Err(store::failure(&state::StateError::OtherKey));
     }
-    let status = state::Status::from(&record);
+    let status = state::Status::from(&found.record);
     warn(context, &status);
+    let refused = found.refused.map(|error| store::failure(&error));
+    if let Some(refused) = &refused {
+        let text = format!("warning: signing is refused: {}", refused.message);
+        context.event("state.refused", text, json!({ "code": refused.code, "hint": refused.hint }));
+    }
     let rate = rate(&status, store::now());
     let end =
         rate.map(|rate| store::now().saturating_add((status.left as f64 / rate * 86400.0) as u64));
@@ -70,8 +76,15 @@ pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
     if status.until < status.limit {
         text += &format!("\nends before {}", status.until);
     }
-    if let (Some(rate), Some(end)) = (rate, end) {
-        text += &format!("\nrate {rate:.1} a day, exhausted on {}", date(end));
+    match (rate, end) {
+        (Some(rate), Some(end)) => {
+            text += &format!("\nrate {rate:.1} a day, exhausted on {}", date(end));
+        }
+        _ if status.next > status.skipped => text += "\nrate not known in the first hour",
+        _ => {}
+    }
+    if let Some(refused) = &refused {
+        text += &format!("\nrefused {}", refused.code);
     }
     for lease in &status.leases {
         text += &format!(
@@ -95,6 +108,9 @@ pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
             "used": status.used, "lost": status.lost, "leased": status.leased,
             "skipped": status.skipped, "next": status.next, "until": status.until,
             "epoch": status.epoch, "per_day": rate, "exhausted_at": end, "leases": leases,
+            "refused": refused.map(|refused| json!({
+                "code": refused.code, "message": refused.message, "hint": refused.hint,
+            })),
         }),
     )
 }
@@ -141,7 +157,9 @@ pub(crate) fn warn(context: Context, status: &state::Status) {
     for least in [95.0, 80.0] {
         if spent >= least {
             let text = format!("warning: {spent:.1} % of the key's indices are spent");
-            context.event("state.low", text, json!({ "left": status.left, "percent": least }));
+            let percent = (spent * 10.0).round() / 10.0;
+            let fields = json!({ "left": status.left, "percent": percent, "threshold": least });
+            context.event("state.low", text, fields);
             return;
         }
     }
@@ -164,13 +182,9 @@ pub(crate) fn reserve(context: Context, arguments: Reserve) -> Outcome {
 
 /// Makes a state usable again.
 pub(crate) fn restore(context: Context, arguments: Restore) -> Outcome {
-    let public = key::public_of(&key::read(&arguments.key)?)?;
-    let mut store = store::open(&arguments.store, &arguments.key, &public)?;
-    let (id, now) = (store::store_id(), store::now());
-    state::restore(&mut store, &public, arguments.resume_at, arguments.until, id, now)
-        .map_err(|error| store::failure(&error))?;
-    let record = store.load().map_err(|error| store::failure(&error))?;
-    let left = record.map_or(0, |record| record.left());
+    let Restore { key, resume_at, until, store } = &arguments;
+    let public = key::public_of(&key::read(key)?)?;
+    let left = store::restore(store, key, &public, *resume_at, *until)?.left();
     if left == 0 {
         return Err(Failure::new(Exit::State, "state.exhausted", "restored with no index left"));
     }

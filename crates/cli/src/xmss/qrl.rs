@@ -19,7 +19,10 @@ pub(crate) struct AddressOf {
 
 /// Prints an address.
 pub(crate) fn address(context: Context, arguments: AddressOf) -> Outcome {
-    let address = Address::of(&arguments.public.read()?)?;
+    let public = arguments.public.read()?;
+    let address = Address::of(&public).map_err(|error| {
+        Failure::from(error).hint("only QRL's keys have an address: --params QRL-SHA2_10_256")
+    })?;
     context.answer(address, json!({ "address": address.to_string() }))
 }
 

@@ -4,15 +4,17 @@ use super::{key, with_suffix};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::Access;
 use rand_core::Rng;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tetralith_xmss::PublicKey;
 use tetralith_xmss::state::{
-    self, EtcdStore, FileStore, Holder, PostgresStore, Record, SqliteStore, StateError, StateStore,
+    self, EtcdStore, FileStore, Glance, Holder, PostgresStore, Record, SqliteStore, StateError,
+    StateStore,
 };
 
 /// The option that names a store.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct StoreArgs {
     /// The key's state: sqlite:PATH, file:PATH, or for several signers postgres://… or etcd://…
     /// [default: the environment's TETRALITH_STORE, else sqlite:KEY.state]
@@ -33,6 +35,21 @@ enum Place {
 }
 
 impl Place {
+    /// How a refusal of the store at this place is told.
+    fn failure(&self, error: &StateError) -> Failure {
+        let failure = failure(error);
+        match (self.path(), error) {
+            (Some(path), StateError::Io(_) | StateError::Damaged(_)) => {
+                let message = format!("{} ({})", failure.message, path.display());
+                Failure { message, ..failure }
+            }
+            (None, StateError::Io(_)) => {
+                failure.hint("see that the server runs and is reached; no index was used")
+            }
+            _ => failure,
+        }
+    }
+
     /// The file, where the state is in one.
     fn path(&self) -> Option<&Path> {
         match self {
@@ -42,8 +59,19 @@ impl Place {
     }
 }
 
+impl StoreArgs {
+    /// The file that the state of a key is in; `None` where it is in none, or the URL is not known.
+    pub(crate) fn file(&self, key: &Path) -> Option<PathBuf> {
+        Some(place(self, key).ok()?.path()?.to_owned())
+    }
+}
+
 fn default_place(key: &Path) -> Place {
-    Place::Sqlite(with_suffix(key, ".state"))
+    Place::Sqlite(with_suffix(&key::resolved(key), ".state"))
+}
+
+fn seen_path(key: &Path) -> PathBuf {
+    with_suffix(&key::resolved(key), ".seen")
 }
 
 fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
@@ -63,32 +91,140 @@ fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
     }
 }
 
-/// Opens a key's store, and locks it where it is not one for several signers.
+/// Opens a key's store, which must be there, and locks it where it is not one for several signers.
 pub(crate) fn open(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
-    let (id, seen) = (state::key_id(public), with_suffix(key, ".seen"));
-    let opened = match place(arguments, key)? {
-        Place::Sqlite(path) => SqliteStore::open(&path, &holder()).map(boxed),
-        Place::File(path) => FileStore::open(&path, &holder()).map(boxed),
-        Place::Postgres(url) => PostgresStore::open(&url, id, Some(&seen)).map(boxed),
-        Place::Etcd(url) => EtcdStore::open(&url, id, Some(&seen)).map(boxed),
+    check_there(&place(arguments, key)?, key)?;
+    open_or_make(arguments, key, public)
+}
+
+/// As [`open`], and makes an empty store where there is none.
+fn open_or_make(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
+    let (id, seen) = (state::key_id(public), seen_path(key));
+    let place = place(arguments, key)?;
+    let opened = match &place {
+        Place::Sqlite(path) => SqliteStore::open(path, &holder()).map(boxed),
+        Place::File(path) => FileStore::open(path, &holder()).map(boxed),
+        Place::Postgres(url) => PostgresStore::open(url, id, Some(&seen)).map(boxed),
+        Place::Etcd(url) => EtcdStore::open(url, id, Some(&seen)).map(boxed),
     };
-    opened.map_err(|error| failure(&error))
+    opened.map_err(|error| place.failure(&error))
+}
+
+/// Refuses where no state is in the file that it should be in.
+fn check_there(place: &Place, key: &Path) -> Outcome {
+    let Some(path) = place.path().filter(|path| !path.exists()) else { return Ok(()) };
+    check_links(place, key)?;
+    let failure = failure(&StateError::Missing);
+    let message = format!("{} (looked for at {})", failure.message, path.display());
+    Err(Failure { message, ..failure })
+}
+
+/// Refuses a key that has several names and no state beside this one: the state beside another one counts,
+/// and a second would give its indices again.
+fn check_links(place: &Place, key: &Path) -> Outcome {
+    #[cfg(unix)]
+    if let (true, Ok(found)) = (*place == default_place(key), std::fs::metadata(key)) {
+        use std::os::unix::fs::MetadataExt;
+        let (names, name) = (found.nlink(), key.display());
+        if names > 1 && place.path().is_some_and(|path| !path.exists()) {
+            let message = format!(
+                "{name} is one of {names} names of the key file (hard links), and its state is not \
+                 beside this one"
+            );
+            return Err(Failure::new(Exit::State, "state.linked", message).hint(
+                "use the key by the name that its state has, or name the state with --store",
+            ));
+        }
+    }
+    let _ = (place, key);
+    Ok(())
 }
 
 fn boxed(store: impl StateStore + 'static) -> Store {
     Box::new(store)
 }
 
-/// Reads a key's record without locking its store.
-pub(crate) fn peek(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Record> {
+/// Reads a key's record without opening its store, and says what a signer would find.
+pub(crate) fn glance(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Glance> {
+    let place = place(arguments, key)?;
+    check_there(&place, key)?;
+    let seen = seen_path(key);
+    // Who only looks needs no right to write, and leaves nothing.
+    let seen = File::options().read(true).write(true).open(&seen).is_ok().then_some(&*seen);
     let id = state::key_id(public);
-    let record = match place(arguments, key)? {
-        Place::Sqlite(path) => SqliteStore::peek(&path),
-        Place::File(path) => FileStore::peek(&path),
-        Place::Postgres(url) => PostgresStore::peek(&url, id),
-        Place::Etcd(url) => EtcdStore::peek(&url, id),
+    let found = match &place {
+        Place::Sqlite(path) => SqliteStore::glance(path),
+        Place::File(path) => FileStore::glance(path),
+        Place::Postgres(url) => PostgresStore::open(url, id, seen).and_then(glance_at),
+        Place::Etcd(url) => EtcdStore::open(url, id, seen).and_then(glance_at),
     };
-    record.map_err(|error| failure(&error))
+    found.map_err(|error| place.failure(&error))
+}
+
+fn glance_at(mut store: impl StateStore) -> Result<Glance, StateError> {
+    let record = store.load()?.ok_or(StateError::Missing)?;
+    let refused = state::refusal(&store, &record);
+    Ok(Glance { record, refused })
+}
+
+/// Makes a state usable again. Where there was none and it fails, nothing is left.
+pub(crate) fn restore(
+    arguments: &StoreArgs,
+    key: &Path,
+    public: &PublicKey,
+    resume_at: u64,
+    until: Option<u64>,
+) -> Outcome<Record> {
+    check_links(&place(arguments, key)?, key)?;
+    let fresh = Fresh::of(arguments, key)?;
+    let (mut store, id) = (open_or_make(arguments, key, public)?, store_id());
+    let restored = state::restore(&mut store, public, resume_at, until, id, now());
+    if let Err(error) = restored {
+        fresh.take_back(&mut store, id);
+        return Err(match error {
+            StateError::Backward { next, .. } if next >= public.params().signatures() => {
+                failure(&StateError::Exhausted { limit: public.params().signatures() })
+            }
+            error => failure(&error),
+        });
+    }
+    store.load().and_then(|record| record.ok_or(StateError::Missing)).map_err(|e| failure(&e))
+}
+
+/// What of a store was not there before this command.
+struct Fresh {
+    path: Option<PathBuf>,
+    lock: bool,
+}
+
+impl Fresh {
+    fn of(arguments: &StoreArgs, key: &Path) -> Outcome<Self> {
+        let path = place(arguments, key)?.path().map(Path::to_owned);
+        let lock = path.as_deref().is_some_and(|path| !with_suffix(path, ".lock").exists());
+        Ok(Self { path, lock })
+    }
+
+    /// Deletes the files of a store that is held, where they hold no state but one that was to be made; says
+    /// whether they do not.
+    fn take_back(&self, store: &mut Store, id: [u8; 16]) -> bool {
+        let ours = match store.load() {
+            Ok(found) => found.is_none_or(|found| found.store_id == id),
+            Err(_) => false,
+        };
+        if ours {
+            self.delete();
+        }
+        ours
+    }
+
+    fn delete(&self) {
+        let Some(path) = &self.path else { return };
+        let lock: &[_] = if self.lock { &[".lock"] } else { &[] };
+        // The lock last: until it is gone, nobody else can have the store.
+        for suffix in ["", "-wal", "-shm"].iter().chain(lock) {
+            let _ = std::fs::remove_file(with_suffix(path, suffix));
+        }
+    }
 }
 
 /// Creates the state of a new key. With `force`, the state of the key that it replaces, in the file of
@@ -102,18 +238,25 @@ pub(crate) fn create(
     force: bool,
 ) -> Outcome<Created> {
     let place = place(arguments, key)?;
+    let fresh = Fresh::of(arguments, key)?;
     // A run that was killed before it wrote its key may have left a state under the key's name; or, where it
     // was to replace a key, a state where that key's was.
     let orphan = place == default_place(key) && !key.exists();
     if (force || orphan) && place.path().is_some() {
         discard(arguments, key, public, orphan)?;
     }
-    let mut store = open(arguments, key, public)?;
-    let made = match state::create(&mut store, public, resume_at, store_id(), now()) {
+    let (mut store, id) = (open_or_make(arguments, key, public)?, store_id());
+    let made = match state::create(&mut store, public, resume_at, id, now()) {
         Err(StateError::Exists) if is_new(&mut store, public, resume_at)? => false,
-        created => created.map(|()| true).map_err(|error| failure(&error))?,
+        Ok(()) => true,
+        Err(error) => {
+            if fresh.take_back(&mut store, id) {
+                replaced(key);
+            }
+            return Err(place.failure(&error));
+        }
     };
-    Ok(Created { _held: store, made })
+    Ok(Created { _held: store, made, fresh })
 }
 
 /// The state of a key that is still to be written. It stays locked: until the key is there, nobody signs
@@ -121,12 +264,16 @@ pub(crate) fn create(
 pub(crate) struct Created {
     _held: Store,
     made: bool,
+    fresh: Fresh,
 }
 
 impl Created {
     /// Takes back what this run made, where the key could not be written.
-    pub(crate) fn take_back(self, arguments: &StoreArgs, key: &Path) -> Outcome {
-        if self.made { remove(arguments, key) } else { Ok(()) }
+    pub(crate) fn take_back(self, key: &Path) {
+        if self.made {
+            self.fresh.delete();
+            replaced(key);
+        }
     }
 }
 
@@ -150,7 +297,7 @@ fn untouched(record: &Record) -> bool {
 /// that was announced last, or none.
 fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) -> Outcome {
     // Held until its files are gone, so that nobody signs with it meanwhile.
-    let mut store = open(arguments, key, public)?;
+    let mut store = open_or_make(arguments, key, public)?;
     let id = state::key_id(public);
     let found = match store.load().map_err(|error| failure(&error))? {
         None if orphan => return Ok(()),
@@ -168,7 +315,7 @@ fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) 
     if orphan {
         store.seen().check(&found).map_err(|error| failure(&error))?;
         let unused = untouched(&found) && found.skipped == 0;
-        return if unused { remove(arguments, key) } else { Err(failure(&StateError::Exists)) };
+        return if unused { remove(arguments, key) } else { Err(of_another(arguments, key)) };
     }
     let replaced = key::read(key).and_then(|file| key::public_of(&file));
     if replaced.ok().map(|replaced| state::key_id(&replaced)) != Some(found.key_id) {
@@ -179,9 +326,17 @@ fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) 
     remove(arguments, key)
 }
 
+/// Another key left its state, with which it signed.
+fn of_another(arguments: &StoreArgs, key: &Path) -> Failure {
+    let state = arguments.file(key).unwrap_or_default();
+    let message = format!("{} is the state of another key, which has signed", state.display());
+    Failure::new(Exit::State, "state.exists", message)
+        .hint("choose another name; if that key is gone for good, delete its state and its .lock")
+}
+
 /// Where is written, while a key is replaced, whose state takes the place of its own.
 fn announcement(key: &Path) -> PathBuf {
-    with_suffix(key, ".replacing")
+    with_suffix(&key::resolved(key), ".replacing")
 }
 
 /// Writes, durably, which key's state comes next, before the one of the key to be replaced goes.
@@ -218,7 +373,7 @@ fn remove(arguments: &StoreArgs, key: &Path) -> Outcome {
 }
 
 /// Draws what tells two states of one key apart.
-pub(crate) fn store_id() -> [u8; 16] {
+fn store_id() -> [u8; 16] {
     let mut id = [0; 16];
     crate::random::system().fill_bytes(&mut id);
     id
@@ -245,6 +400,8 @@ pub(crate) fn failure(error: &StateError) -> Failure {
         StateError::Ended { .. } => (Exit::State, "state.ended", "reserve and restore more"),
         StateError::Url(_) => (Exit::Usage, "store.url", "see docs/xmss-state.md"),
         StateError::NotEnough { .. } => (Exit::State, "state.not_enough", "ask for fewer"),
+        StateError::PastEnd { .. } => (Exit::Usage, "state.past_end", "resume before its end"),
+        StateError::Kind(_) => (Exit::Usage, "store.kind", "nothing was changed"),
         StateError::Held(_) => (Exit::State, "state.locked", "wait for that process, or end it"),
         StateError::Missing => (Exit::State, "state.missing", "see tetralith xmss restore --help"),
         StateError::Exists => (Exit::State, "state.exists", "choose another --store"),
@@ -261,7 +418,7 @@ pub(crate) fn failure(error: &StateError) -> Failure {
             "state.damaged",
             "put the state aside and restore it past every index used",
         ),
-        _ => return Failure::new(Exit::Environment, "io.state", error),
+        _ => (Exit::Environment, "io.state", "see that its disk has room and is writable"),
     };
     Failure::new(exit, code, error).hint(hint)
 }

@@ -3,6 +3,7 @@
 //! An exported key moves: its indices are spent here before the secret is written, so that two signers
 //! never have one key. Only `--copy`, which says so, leaves it able to sign here.
 
+use super::guard::Guard;
 use super::key::{self, Secret};
 use super::keygen::compute;
 use super::store::{self, StoreArgs};
@@ -13,6 +14,7 @@ use crate::io::{self, Access, Output};
 use crate::passphrase::{NewPassphrase, PassphraseArgs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use tetralith_xmss::Params;
 use tetralith_xmss::qrl::ExtendedSeed;
 use tetralith_xmss::state::{Reservations, StateError, Status};
 use zeroize::Zeroizing;
@@ -87,6 +89,7 @@ pub(crate) struct Export {
 
 /// Makes a key file.
 pub(crate) fn import(context: Context, arguments: Import) -> Outcome {
+    arguments.guard()?;
     arguments.output.check()?;
     let From { qrl_mnemonic, qrl_seed, aidos } = &arguments.from;
     let seed = match (qrl_mnemonic, qrl_seed, aidos) {
@@ -97,9 +100,10 @@ pub(crate) fn import(context: Context, arguments: Import) -> Outcome {
         (.., Some(path)) => return import_aidos(context, &arguments, path),
         (None, None, None) => return Err(Failure::usage("input.missing", "nothing to import")),
     };
+    let resume_at = arguments.resume_at.unwrap_or(0);
+    some_left(resume_at, seed.descriptor().params())?;
     let passphrase = arguments.passphrase.for_new()?;
     let key = compute(context, seed.seeds(), None)?;
-    let resume_at = arguments.resume_at.unwrap_or(0);
     arguments.finish(context, Secret { key, qrl: Some(seed) }, &passphrase, resume_at)
 }
 
@@ -110,12 +114,32 @@ fn import_aidos(context: Context, arguments: &Import, path: &Path) -> Outcome {
         let message = format!("the key has used the indices below {}", found.leaf());
         return Err(Failure::new(Exit::State, "state.backward", message).hint("resume further on"));
     }
+    some_left(resume_at, found.seeds().params())?;
     let mut key = compute(context, found.seeds(), None)?;
     found.check(&mut key)?;
     arguments.finish(context, Secret { key, qrl: None }, &passphrase, resume_at)
 }
 
+/// Refuses to import a key that could sign nothing.
+fn some_left(resume_at: u64, params: Params) -> Outcome {
+    let limit = params.signatures();
+    if resume_at < limit {
+        return Ok(());
+    }
+    let message = format!("resumed at {resume_at}, a key of {limit} signatures has none left");
+    Err(Failure::usage("input.index", message)
+        .hint("an exhausted key is of no use: make a new one"))
+}
+
 impl Import {
+    fn guard(&self) -> Outcome {
+        let From { qrl_mnemonic, qrl_seed, aidos } = &self.from;
+        let inputs = [qrl_mnemonic, qrl_seed, aidos].map(Option::as_deref);
+        let guard = inputs.into_iter().fold(Guard::default(), Guard::input);
+        let guard = guard.input(self.passphrase.file());
+        guard.state(&self.output.output, &self.store).check(&self.output.output)
+    }
+
     fn finish(
         &self,
         context: Context,
@@ -124,16 +148,18 @@ impl Import {
         resume_at: u64,
     ) -> Outcome {
         secret.write(&self.output, &self.store, passphrase, resume_at, None)?;
-        key::told(context, "imported", &self.output.output, &secret.key.public_key())
+        key::told(context, "imported", &self.output.output, &secret.key.public_key(), resume_at)
     }
 }
 
 /// Writes a secret out, where it was asked to.
 pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
+    let guard = Guard::default().input(arguments.passphrase.file());
+    guard.key(&arguments.key, &arguments.store).check(&arguments.output.output)?;
     arguments.output.check()?;
     let (file, passphrase) = (key::read(&arguments.key)?, &arguments.passphrase);
     let passphrase = NewPassphrase::from(passphrase.existing(file.is_encrypted())?);
-    let mut secret = Secret::open_with(&file, &passphrase)?;
+    let mut secret = Secret::open_with(&file, &passphrase, &arguments.key)?;
     let mut origin = Origin::open(&arguments, &secret)?;
     let leaf = origin.next();
     let limit = secret.key.params().signatures();
@@ -147,7 +173,10 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
             let base = key::cache_base(&arguments.key);
             aidos::write(context, &mut secret.key, &base, leaf, &passphrase, arguments.plain)?
         }
-        _ => return Err(Failure::usage("key.not_qrl", "the key has no QRL seed")),
+        _ => {
+            let failure = Failure::usage("key.not_qrl", "the key was not made from a QRL seed");
+            return Err(failure.hint("--format aidos exports keys of AidosKuneen/xmss"));
+        }
     };
     let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
     if arguments.format != Form::Aidos {

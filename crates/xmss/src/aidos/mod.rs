@@ -101,7 +101,7 @@ impl Key {
 /// Encodes a key at the first index that it has not used, whose tree is at hand.
 ///
 /// # Errors
-/// [`Error::UnknownParams`]: the key is not one of AidosKuneen/xmss, which has only
+/// [`Error::NotAidos`]: the key is not one of AidosKuneen/xmss, which has only
 /// [`Derivation::PrfCounter`]; [`Error::IndexOutOfRange`] past the end; [`Error::Cache`] where the
 /// tree was not made ready or its cache is damaged.
 ///
@@ -109,9 +109,12 @@ impl Key {
 /// Holds the seeds in the clear. Who has it signs from `leaf` on: so nobody else may.
 pub fn to_json(key: &mut SecretKey, leaf: u64) -> Result<Zeroizing<String>, Error> {
     let p = key.params();
-    if params(p.height()) != Some(p) || key.derivation() != Derivation::PrfCounter {
-        let why = format!("{p} with {:?}: not a key of AidosKuneen/xmss", key.derivation());
-        return Err(Error::UnknownParams(why));
+    if params(p.height()) != Some(p) {
+        return Err(Error::NotAidos { why: format!("of {p}") });
+    }
+    if key.derivation() != Derivation::PrfCounter {
+        let why = "whose chains follow from the seeds in the newer way, SP 800-208's";
+        return Err(Error::NotAidos { why: why.into() });
     }
     if leaf >= p.signatures() {
         return Err(Error::IndexOutOfRange { index: leaf, limit: p.signatures() });
@@ -158,11 +161,11 @@ pub fn public_key_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
 /// Encodes `height ‖ root ‖ SEED`.
 ///
 /// # Errors
-/// [`Error::UnknownParams`]: not XMSS-SHA2_{10,16,20}_256.
+/// [`Error::NotAidos`]: not XMSS-SHA2_{10,16,20}_256.
 pub fn public_key_to_bytes(key: &PublicKey) -> Result<Vec<u8>, Error> {
     let p = key.params();
     if params(p.height()) != Some(p) {
-        return Err(Error::UnknownParams(p.to_string()));
+        return Err(Error::NotAidos { why: format!("of {p}") });
     }
     Ok([&[p.height() as u8], key.root(), key.seed()].concat())
 }

@@ -115,10 +115,10 @@ impl ExtendedSeed {
         bytes
     }
 
-    /// Decodes a mnemonic of 34 words.
+    /// Decodes a mnemonic of 34 words, in letters of any case.
     ///
     /// # Errors
-    /// [`Error::Malformed`]: another count of words, or a word that is not in the list.
+    /// [`Error::Malformed`] for another count of words, [`Error::Word`] for one that is not in the list.
     ///
     /// # Security
     /// Words are looked up in a table: the time and the cache show which.
@@ -130,16 +130,16 @@ impl ExtendedSeed {
         }
         let list = word_list();
         let mut bytes = Zeroizing::new(Vec::with_capacity(51));
-        for pair in words.chunks(2) {
-            let mut bits = 0;
-            for word in pair {
-                let index = list.binary_search(word).map_err(|_| Error::Malformed {
-                    what,
-                    why: "a word that is not in the list",
-                })?;
-                bits = bits << 12 | index as u32;
+        let mut bits = 0;
+        for (position, word) in (1..).zip(words) {
+            let word = Zeroizing::new(word.to_ascii_lowercase());
+            let found = list.binary_search(&word.as_str());
+            let index = found.map_err(|_| Error::Word { position })?;
+            bits = bits << 12 | index as u32;
+            if position % 2 == 0 {
+                bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
+                bits = 0;
             }
-            bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
         }
         Self::from_bytes(&bytes)
     }
@@ -196,10 +196,10 @@ impl Drop for ExtendedSeed {
 /// Encodes `descriptor ‖ root ‖ SEED`, QRL's form of a public key.
 ///
 /// # Errors
-/// [`Error::UnknownParams`]: the key is not one of QRL's.
+/// [`Error::NotQrl`].
 pub fn public_key_to_bytes(key: &PublicKey) -> Result<[u8; 67], Error> {
     if key.params().oid().is_some() {
-        return Err(Error::UnknownParams(key.params().to_string()));
+        return Err(Error::NotQrl(key.params()));
     }
     let mut bytes = [0; 67];
     bytes[..3].copy_from_slice(&Descriptor(key.params()).to_bytes());
@@ -226,7 +226,7 @@ impl Address {
     /// The address of a public key.
     ///
     /// # Errors
-    /// [`Error::UnknownParams`]: the key is not one of QRL's.
+    /// [`Error::NotQrl`].
     pub fn of(key: &PublicKey) -> Result<Self, Error> {
         let key = public_key_to_bytes(key)?;
         let mut bytes = [0; 39];

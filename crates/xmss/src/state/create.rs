@@ -20,7 +20,7 @@ pub fn key_id(key: &PublicKey) -> [u8; 32] {
 /// `store_id`: 16 random bytes. `now`: seconds since 1970.
 ///
 /// # Errors
-/// [`StateError::Exists`] where the store holds a record, [`StateError::NotEnough`] where the key has
+/// [`StateError::Exists`] where the store holds a record, [`StateError::PastEnd`] where the key has
 /// no index `resume_at`, [`StateError::Backward`] where the key is known to have leased it; or the
 /// store fails.
 ///
@@ -47,7 +47,7 @@ pub fn create(
 ///
 /// # Errors
 /// [`StateError::Backward`] where the record or this place knows `resume_at` to be leased already,
-/// [`StateError::OtherKey`], [`StateError::NotEnough`], [`StateError::Ended`]; or the store fails.
+/// [`StateError::OtherKey`], [`StateError::PastEnd`], [`StateError::Ended`]; or the store fails.
 ///
 /// # Security
 /// `resume_at` must lie above every index that any copy of the state may have used.
@@ -121,7 +121,7 @@ fn make(
 /// A range must lie in its key.
 fn within(resume_at: u64, until: u64, limit: u64) -> Result<(), StateError> {
     match resume_at.max(until) {
-        asked if asked > limit => Err(StateError::NotEnough { asked, left: limit }),
+        asked if asked > limit => Err(StateError::PastEnd { asked, limit }),
         _ if resume_at > until => Err(StateError::Ended { until }),
         _ => Ok(()),
     }

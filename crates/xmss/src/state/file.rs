@@ -3,8 +3,8 @@
 //! A commit writes a new file beside the old one, syncs it, renames it over the old one and syncs the
 //! folder: a crash leaves the old record or the new one, whole.
 
-use super::lock::Lock;
-use super::{Holder, Record, Seen, StateError, StateStore};
+use super::lock::{self, Lock};
+use super::{Glance, Holder, Record, Seen, StateError, StateStore};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,14 @@ impl FileStore {
     pub fn peek(path: &Path) -> Result<Record, StateError> {
         read(path)?.ok_or(StateError::Missing)
     }
+
+    /// Reads a store without opening it, and says what a signer would find: for showing a status.
+    ///
+    /// # Errors
+    /// As [`peek`](Self::peek).
+    pub fn glance(path: &Path) -> Result<Glance, StateError> {
+        lock::glance(path, || Self::peek(path))
+    }
 }
 
 fn read(path: &Path) -> Result<Option<Record>, StateError> {
@@ -57,10 +65,13 @@ pub(crate) fn replace_with(
     let mut aside = path.as_os_str().to_owned();
     aside.push(".new");
     let mut file = File::create(&aside)?;
-    write(&mut file)?;
-    file.sync_all()?;
+    let written = write(&mut file).and_then(|()| file.sync_all());
     drop(file);
-    fs::rename(&aside, path)?;
+    if let Err(error) = written.and_then(|()| fs::rename(&aside, path)) {
+        // Half a file is of no use, and may be what fills the disk.
+        let _ = fs::remove_file(&aside);
+        return Err(error);
+    }
     sync_folder(path)
 }
 

@@ -1,12 +1,14 @@
 //! One process at a time: a locked file beside the store, which names who holds it.
 
+use super::create::settle;
 use super::process::Process;
 use super::seen::{MAX_TEXT, Seen};
-use super::{Holder, Record, StateError};
+use super::{Glance, Holder, Record, StateError};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The lock, held until it is dropped or the process ends.
 ///
@@ -20,28 +22,43 @@ pub(super) struct Lock {
     holder: Holder,
     process: Process,
     seen: Seen,
+    /// The file was not there before.
+    made: bool,
 }
 
 impl Lock {
     /// Takes the lock of a store.
     ///
-    /// The operating system frees it when the process dies, so no stale lock is left behind.
+    /// The operating system frees it when the process dies, so no stale lock is left behind. Who looks
+    /// at the store has it for an instant, which is waited for.
     pub(super) fn take(store: &Path, holder: &Holder) -> Result<Self, StateError> {
-        let mut path = store.as_os_str().to_owned();
-        path.push(".lock");
-        let path = PathBuf::from(path);
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StateError::Held(read_text(&mut file).1)),
-            Err(TryLockError::Error(error)) => return Err(error.into()),
+        let path = lock_path(store);
+        let mut held = Holder { pid: 0, host: "an unknown host".into() };
+        for _ in 0..PATIENCE {
+            let (mut file, made) = open_or_make(&path)?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => {
+                    let (seen, holder) = (read_text(&mut file).0, holder.clone());
+                    let process = Process::current();
+                    let mut lock = Self { file, path, holder, process, seen, made };
+                    lock.write()?;
+                    return Ok(lock);
+                }
+                // Taken back by its maker since it was opened.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => held = read_text(&mut file).1,
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+            }
+            std::thread::sleep(Duration::from_millis(5));
         }
-        let seen = read_text(&mut file).0;
-        let mut lock =
-            Self { file, path, holder: holder.clone(), process: Process::current(), seen };
-        lock.write()?;
-        Ok(lock)
+        Err(StateError::Held(held))
+    }
+
+    /// Deletes the file, where this made it: there is no store that it belongs to.
+    pub(super) fn withdraw(self) {
+        if self.made && self.process.is_current() {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 
     /// What was noted.
@@ -66,24 +83,94 @@ impl Lock {
     /// What tells this file from a copy of it: the device, inode and birth of the lock file, which lives as
     /// long as the store and is never replaced. Elsewhere than on Unix, its full path.
     pub(super) fn place(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(b"tetralith place\n");
-        #[cfg(unix)]
-        if let Ok(meta) = self.file.metadata() {
-            use std::os::unix::fs::MetadataExt;
-            hash.update(meta.dev().to_be_bytes());
-            hash.update(meta.ino().to_be_bytes());
-            // A file that was put back may get the old inode; its time of birth nobody can set.
-            let born = meta.created().ok();
-            let born = born.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-            hash.update(born.map_or(0, |since| since.as_nanos()).to_be_bytes());
+        place(&self.file, &self.path)
+    }
+}
+
+fn place(file: &File, path: &Path) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(b"tetralith place\n");
+    #[cfg(unix)]
+    if let Ok(meta) = file.metadata() {
+        use std::os::unix::fs::MetadataExt;
+        hash.update(meta.dev().to_be_bytes());
+        hash.update(meta.ino().to_be_bytes());
+        // A file that was put back may get the old inode; its time of birth nobody can set.
+        let born = meta.created().ok();
+        let born = born.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        hash.update(born.map_or(0, |since| since.as_nanos()).to_be_bytes());
+    }
+    #[cfg(not(unix))]
+    if let Ok(path) = path.canonicalize() {
+        hash.update(path.as_os_str().as_encoded_bytes());
+    }
+    let _ = (file, path);
+    hash.finalize().into()
+}
+
+/// Reads a store without opening it: what its lock says of it, and whether anybody holds it.
+pub(super) fn glance(
+    store: &Path,
+    read: impl FnOnce() -> Result<Record, StateError>,
+) -> Result<Glance, StateError> {
+    let path = lock_path(store);
+    let mut file = match File::open(&path) {
+        Ok(file) => file,
+        // A state whose lock file is gone is taken for a copy; who cannot read it knows nothing.
+        Err(error) => {
+            let gone = error.kind() == ErrorKind::NotFound;
+            return Ok(Glance { record: read()?, refused: gone.then_some(StateError::Copied) });
         }
-        #[cfg(not(unix))]
-        if let Ok(path) = self.path.canonicalize() {
-            hash.update(path.as_os_str().as_encoded_bytes());
+    };
+    // Shared, and only while this reads.
+    let free = file.try_lock_shared().is_ok();
+    // The note lags behind the record, so it is read first.
+    let seen = read_text(&mut file).0;
+    let record = read();
+    let _ = file.unlock();
+    let mut record = record?;
+    let refused = match record.place == place(&file, &path) {
+        true => seen.check(&record).err(),
+        false => Some(StateError::Copied),
+    };
+    if free && refused.is_none() {
+        settle(&mut record, |_| Some(0));
+    }
+    Ok(Glance { record, refused })
+}
+
+fn lock_path(store: &Path) -> PathBuf {
+    let mut path = store.as_os_str().to_owned();
+    path.push(".lock");
+    PathBuf::from(path)
+}
+
+/// Opens the file, and says whether it was made.
+fn open_or_make(path: &Path) -> std::io::Result<(File, bool)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match options.clone().create_new(true).open(path) {
+        Ok(file) => Ok((file, true)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Ok((options.create(true).truncate(false).open(path)?, false))
         }
-        let _ = &self.path;
-        hash.finalize().into()
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the file is still the one of that name.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let known = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+        let (held, named) = (file.metadata().map(known), std::fs::metadata(path).map(known));
+        held.is_ok_and(|held| named.is_ok_and(|named| named == held))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
     }
 }
 
@@ -108,6 +195,9 @@ fn read_text(file: &mut File) -> (Seen, Holder) {
     (Seen::from_text(&text), holder)
 }
 
+/// Attempts to take a lock, 5 ms apart.
+const PATIENCE: u32 = 10;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,5 +213,18 @@ mod tests {
         drop(lock);
         drop(Lock::take(&store, &holder).unwrap());
         drop(inherited);
+    }
+
+    #[test]
+    fn a_lock_that_was_withdrawn_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, holder) = (folder.path().join("state"), Holder::new("test"));
+        Lock::take(&store, &holder).unwrap().withdraw();
+        assert!(!lock_path(&store).exists());
+        let kept = Lock::take(&store, &holder).unwrap();
+        drop(kept);
+        // Who did not make it leaves it.
+        Lock::take(&store, &holder).unwrap().withdraw();
+        assert!(lock_path(&store).exists());
     }
 }

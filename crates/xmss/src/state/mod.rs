@@ -40,7 +40,7 @@ pub(crate) use file::{replace_with, sync_folder};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use record::{Holder, OpenLease, Record};
-pub use reserve::{Lease, OneTimeIndex, Reservations};
+pub use reserve::{Lease, OneTimeIndex, Reservations, refusal};
 pub use seen::Seen;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
@@ -107,6 +107,15 @@ impl<S: StateStore + ?Sized> StateStore for Box<S> {
     }
 }
 
+/// A state that was read without being opened.
+#[derive(Debug)]
+pub struct Glance {
+    /// The record. Where nobody holds the state, its open leases are counted as lost already.
+    pub record: Record,
+    /// Why a signer would refuse it: it is a copy, or it went back.
+    pub refused: Option<StateError>,
+}
+
 /// Why the state refuses.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -130,6 +139,14 @@ pub enum StateError {
         asked: u64,
         /// Indices left.
         left: u64,
+    },
+    /// An index past the end of the key.
+    #[error("the key has {limit} indices, so {asked} is past its end")]
+    PastEnd {
+        /// The index asked for.
+        asked: u64,
+        /// How many indices the key has.
+        limit: u64,
     },
     /// Another process has the store open.
     #[error("the state is in use by {0}")]
@@ -179,6 +196,9 @@ pub enum StateError {
     /// The store's address is not well formed, or asks for what is not supported.
     #[error("{0}")]
     Url(&'static str),
+    /// The file is a state of another kind of store.
+    #[error("{0}")]
+    Kind(&'static str),
     /// The stored bytes are not a record.
     #[error("the state is damaged: {0}")]
     Damaged(&'static str),

@@ -130,11 +130,20 @@ impl Record {
         bytes
     }
 
+    /// Whether bytes begin as a record does.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn is_begun_by(bytes: &[u8]) -> bool {
+        bytes.starts_with(MAGIC)
+    }
+
     /// Decodes a record, strictly.
     ///
     /// # Errors
-    /// [`StateError::Damaged`], with the rule that is broken.
+    /// [`StateError::Damaged`], with the rule that is broken; [`StateError::Kind`] for a database.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, StateError> {
+        if bytes.starts_with(SQLITE) {
+            return Err(StateError::Kind("the state is an SQLite database: name it sqlite:PATH"));
+        }
         let (body, sum) = bytes
             .split_last_chunk::<32>()
             .ok_or(StateError::Damaged("shorter than its checksum"))?;
@@ -228,6 +237,8 @@ fn host_is_well_formed(lease: &OpenLease) -> bool {
 }
 
 const MAGIC: &[u8] = b"tetralith xmss state 1\n";
+/// How an SQLite database begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 /// More than any record has in its encoding.
 pub(super) const MAX_BYTES: usize = 1 << 14;
 const MAX_HOST: usize = 64;

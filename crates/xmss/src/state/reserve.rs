@@ -133,7 +133,7 @@ impl<S: StateStore> Reservations<S> {
     /// Raises the first index that may be leased, passing over those below it.
     ///
     /// # Errors
-    /// [`StateError::Backward`], [`StateError::NotEnough`], [`StateError::Ended`]; or the store fails.
+    /// [`StateError::Backward`], [`StateError::PastEnd`], [`StateError::Ended`]; or the store fails.
     pub fn resume_at(&mut self, index: u64, now: u64) -> Result<(), StateError> {
         self.check_process()?;
         self.change(now, |record| {
@@ -141,7 +141,7 @@ impl<S: StateStore> Reservations<S> {
                 return Err(StateError::Backward { asked: index, next: record.next });
             }
             if index > record.limit {
-                return Err(StateError::NotEnough { asked: index, left: record.limit });
+                return Err(StateError::PastEnd { asked: index, limit: record.limit });
             }
             if index > record.until {
                 return Err(StateError::Ended { until: record.until });
@@ -304,11 +304,16 @@ impl<S: StateStore> Reservations<S> {
 /// The record of a store, if it is at its place and not from before what was seen.
 fn checked(store: &mut impl StateStore) -> Result<Record, StateError> {
     let record = store.load()?.ok_or(StateError::Missing)?;
+    refusal(store, &record).map_or(Ok(record), Err)
+}
+
+/// Why a signer would refuse the record that was loaded from a store, if it would: it is not at its
+/// place, or from before what was seen.
+pub fn refusal(store: &impl StateStore, record: &Record) -> Option<StateError> {
     if record.place != store.place() {
-        return Err(StateError::Copied);
+        return Some(StateError::Copied);
     }
-    store.seen().check(&record)?;
-    Ok(record)
+    store.seen().check(record).err()
 }
 
 /// Commits that other signers may win before one gives up.

@@ -4,10 +4,11 @@
 //! database is made aside and renamed, so that a crash never leaves half a one.
 
 use super::file::sync_folder;
-use super::lock::Lock;
-use super::{Holder, Record, Seen, StateError, StateStore};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use super::lock::{self, Lock};
+use super::{Glance, Holder, Record, Seen, StateError, StateStore};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A state in an SQLite database, locked by this process.
@@ -25,16 +26,19 @@ impl SqliteStore {
     /// database is not a state, or [`StateError::Io`].
     pub fn open(path: &Path, holder: &Holder) -> Result<Self, StateError> {
         let lock = Lock::take(path, holder)?;
-        if !path.exists() {
-            make(path)?;
+        let made = if path.exists() { Ok(()) } else { make(path) };
+        match made.and_then(|()| connect(path)) {
+            Ok(connection) => {
+                settings(&connection)?;
+                Ok(Self { connection, lock })
+            }
+            Err(error) => {
+                if !path.exists() {
+                    lock.withdraw();
+                }
+                Err(error)
+            }
         }
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        settings(&connection)?;
-        let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if version != VERSION {
-            return Err(StateError::Damaged("the database is not a state of version 1"));
-        }
-        Ok(Self { connection, lock })
     }
 
     /// Reads the record of a store without locking it: for showing a status.
@@ -45,9 +49,43 @@ impl SqliteStore {
         if !path.exists() {
             return Err(StateError::Missing);
         }
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        load(&connection)?.ok_or(StateError::Missing)
+        load(&connect(path)?)?.ok_or(StateError::Missing)
     }
+
+    /// Reads a store without opening it, and says what a signer would find: for showing a status.
+    ///
+    /// # Errors
+    /// As [`peek`](Self::peek).
+    pub fn glance(path: &Path) -> Result<Glance, StateError> {
+        if !path.exists() {
+            return Err(StateError::Missing);
+        }
+        lock::glance(path, || Self::peek(path))
+    }
+}
+
+/// Opens a database that is there, if it is a state.
+fn connect(path: &Path) -> Result<Connection, StateError> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    let version = match version.map_err(StateError::from) {
+        // Only then is the file looked at: to open and close it would take SQLite's locks away.
+        Err(StateError::Damaged(_)) if is_plain(path) => {
+            return Err(StateError::Kind("the state is a plain file: name it file:PATH"));
+        }
+        version => version?,
+    };
+    if version != VERSION {
+        return Err(StateError::Damaged("the database is not a state of version 1"));
+    }
+    Ok(connection)
+}
+
+/// Whether a state of the plain-file store is there.
+fn is_plain(path: &Path) -> bool {
+    let mut first = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut first));
+    read.is_ok() && Record::is_begun_by(&first)
 }
 
 /// Makes an empty database aside, and renames it to its place when it is whole and on disk.
@@ -65,6 +103,15 @@ fn make(path: &Path) -> Result<(), StateError> {
         }
     }
     let aside = &beside(".new");
+    let made = make_aside(aside).and_then(|()| Ok(fs::rename(aside, path)?));
+    if made.is_err() {
+        let _ = fs::remove_file(aside);
+    }
+    made?;
+    Ok(sync_folder(path)?)
+}
+
+fn make_aside(aside: &Path) -> Result<(), StateError> {
     let connection = Connection::open(aside)?;
     // No WAL yet: everything must be in the one file that is renamed.
     connection.execute_batch(&format!(
@@ -77,9 +124,7 @@ fn make(path: &Path) -> Result<(), StateError> {
          PRAGMA user_version = {VERSION};"
     ))?;
     connection.close().map_err(|(_, error)| error)?;
-    fs::File::open(aside)?.sync_all()?;
-    fs::rename(aside, path)?;
-    Ok(sync_folder(path)?)
+    Ok(fs::File::open(aside)?.sync_all()?)
 }
 
 fn settings(connection: &Connection) -> Result<(), StateError> {
@@ -147,7 +192,13 @@ impl StateStore for SqliteStore {
 
 impl From<rusqlite::Error> for StateError {
     fn from(error: rusqlite::Error) -> Self {
-        StateError::Io(error.to_string())
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => StateError::Damaged("it is not an SQLite database"),
+            Some(ErrorCode::DatabaseCorrupt) => {
+                StateError::Damaged("SQLite finds the database damaged")
+            }
+            _ => StateError::Io(error.to_string()),
+        }
     }
 }
 

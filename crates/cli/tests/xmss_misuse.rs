@@ -1,0 +1,453 @@
+//! What people do to keys by mistake, at the command: links, outputs over inputs, damage, full disks.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+use tetralith_xmss::state::{FileStore, Holder, Reservations, SqliteStore};
+use tetralith_xmss::{PublicKey, Scheme, qrl};
+
+/// A folder with a key of 16 signatures, `k`, and a file to sign, `m`.
+struct Place(TempDir);
+
+/// What a command said.
+struct Told {
+    exit: i32,
+    object: Value,
+    /// Standard error.
+    events: String,
+    bytes: Vec<u8>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Place(tempfile::tempdir().unwrap());
+        fs::write(place.at("m"), "message").unwrap();
+        place
+    }
+
+    fn with_key() -> Self {
+        let place = Place::new();
+        place.done("keygen -o k --params QRL-SHA2_4_256 --no-passphrase");
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tetralith"));
+        command.args(["--json", "xmss"]).args(line.split(' ')).current_dir(self.0.path());
+        command.env("TETRALITH_PASSPHRASE", "pass").env_remove("TETRALITH_STORE");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, line: &str) -> Told {
+        told(self.command(line).output().unwrap())
+    }
+
+    fn done(&self, line: &str) -> Told {
+        let told = self.run(line);
+        assert_eq!(told.exit, 0, "{line}: {} {}", told.object, told.events);
+        told
+    }
+
+    fn refused(&self, line: &str, exit: i32, code: &str) -> Told {
+        let told = self.run(line);
+        let found = (told.exit, told.object["code"].as_str().unwrap_or_default());
+        assert_eq!(found, (exit, code), "{line}: {} {}", told.object, told.events);
+        told
+    }
+
+    /// Signs, and says with which index.
+    fn sign(&self, key: &str, output: &str) -> u64 {
+        let told = self.done(&format!("sign -k {key} --no-passphrase m -o {output}"));
+        told.object["index"].as_u64().unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        names(self.0.path())
+    }
+}
+
+fn told(output: std::process::Output) -> Told {
+    let events = String::from_utf8_lossy(&output.stderr).into_owned();
+    let object = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    Told { exit: output.status.code().unwrap(), object, events, bytes: output.stdout }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+impl Told {
+    fn says(&self, text: &str) {
+        let all = format!("{} {}", self.object, self.events);
+        assert!(all.contains(text), "{text:?} is not in {all}");
+    }
+}
+
+#[test]
+fn a_key_has_one_state_by_whatever_name() {
+    let place = Place::with_key();
+    let names = place.names();
+    std::os::unix::fs::symlink("k", place.at("soft")).unwrap();
+    fs::create_dir(place.at("sub")).unwrap();
+    std::os::unix::fs::symlink("../soft", place.at("sub/deep")).unwrap();
+    assert_eq!(place.sign("k", "0"), 0);
+    assert_eq!(place.sign("soft", "1"), 1);
+    assert_eq!(place.sign("sub/deep", "2"), 2);
+    assert_eq!(place.done("status soft").object["next"], 3);
+    assert_eq!(crate::names(&place.at("sub")), ["deep"]);
+    // A hard link cannot be followed, so it is refused.
+    fs::hard_link(place.at("k"), place.at("hard")).unwrap();
+    for line in ["sign -k hard --no-passphrase m -o 3", "status hard", "restore hard --resume-at 3"]
+    {
+        place.refused(line, 4, "state.linked").says("2 names");
+    }
+    place.done("status hard --store sqlite:k.state");
+    assert_eq!(place.sign("k", "3"), 3);
+    let mut expected = names;
+    expected.extend(["0", "1", "2", "3", "hard", "soft", "sub"].map(str::to_owned));
+    expected.sort_unstable();
+    assert_eq!(place.names(), expected);
+}
+
+#[test]
+fn a_refusal_leaves_nothing() {
+    let place = Place::with_key();
+    fs::copy(place.at("k"), place.at("copy")).unwrap();
+    let names = place.names();
+    for line in ["sign -k copy --no-passphrase m -o s", "status copy", "reserve copy 1"] {
+        place.refused(line, 4, "state.missing").says("copy.state");
+    }
+    place.refused("restore copy --resume-at 17", 2, "state.past_end").says("past its end");
+    place.refused("restore copy --resume-at 1 --until 0", 4, "state.ended");
+    assert_eq!(place.names(), names);
+}
+
+#[test]
+fn no_output_replaces_what_is_needed() {
+    let place = Place::with_key();
+    place.sign("k", "s");
+    std::os::unix::fs::symlink("k", place.at("soft")).unwrap();
+    fs::write(place.at("pass"), "pass\n").unwrap();
+    let before: Vec<_> = place.names().iter().map(|name| fs::read(place.at(name))).collect();
+    let kept = ["k", "soft", "k.state", "k.state.lock", "k.state-wal", "k.nodes.layer0"];
+    for name in kept.into_iter().chain(["k.nodes.layer1", "k.seen", "./k.partial", "m"]) {
+        let line = format!("sign -k k --no-passphrase m --force -o {name}");
+        place.refused(&line, 2, "output.guarded");
+        if name != "m" {
+            place.refused(&format!("pub k --force -o {name}"), 2, "output.guarded");
+            let export = format!("export k --format qrl-seed --copy --force -o {name}");
+            place.refused(&format!("{export} --no-passphrase"), 2, "output.guarded");
+        }
+    }
+    let own = "keygen -o k2 --store file:k2 --no-passphrase";
+    place.refused(own, 2, "output.guarded");
+    place.refused("keygen -o pass --force --passphrase-file pass", 2, "output.guarded");
+    place.refused("import --qrl-seed m --resume-at 0 -o m --force", 2, "output.guarded");
+    let after: Vec<_> = place.names().iter().map(|name| fs::read(place.at(name))).collect();
+    for (before, after) in before.into_iter().zip(after) {
+        assert_eq!(before.unwrap(), after.unwrap());
+    }
+    place.done("sign -k k --no-passphrase m --force -o s");
+    place.done("sign -k k --no-passphrase m --force -o /dev/null");
+}
+
+#[test]
+fn status_says_that_signing_is_refused() {
+    let place = Place::with_key();
+    place.sign("k", "0");
+    assert!(place.done("status k").object["refused"].is_null());
+    // A copy of the folder.
+    let copy = Place(tempfile::tempdir().unwrap());
+    for name in place.names() {
+        fs::copy(place.at(&name), copy.at(&name)).unwrap();
+    }
+    let told = copy.done("status k");
+    assert_eq!(told.object["refused"]["code"], "state.copied");
+    told.says("signing is refused");
+    // The state put back from a backup.
+    place.sign("k", "1");
+    fs::copy(copy.at("k.state"), place.at("k.state")).unwrap();
+    let told = place.done("status k");
+    assert_eq!(told.object["refused"]["code"], "state.rolled_back");
+    place.refused("sign -k k --no-passphrase m -o 2", 4, "state.rolled_back");
+    // The lock file is gone.
+    fs::remove_file(place.at("k.state.lock")).unwrap();
+    assert_eq!(place.done("status k").object["refused"]["code"], "state.copied");
+    assert!(!place.at("k.state.lock").exists());
+}
+
+#[test]
+fn what_a_killed_signer_leased_is_shown_as_lost() {
+    for kind in ["sqlite", "file"] {
+        let place = Place::new();
+        let store = format!("--store {kind}:s --no-passphrase");
+        let made = place.done(&format!("keygen -o k --params QRL-SHA2_4_256 {store}"));
+        let public = hex::decode(made.object["public"].as_str().unwrap()).unwrap();
+        let public = qrl::public_key_from_bytes(&public).unwrap();
+        let (path, holder) = (place.at("s"), Holder::new("test"));
+        let status = |place: &Place| {
+            let told = place.done(&format!("status k --store {kind}:s"));
+            ["used", "lost", "leased"].map(|name| told.object[name].as_u64().unwrap())
+        };
+        // Dropped without its account, as if it had been killed.
+        if kind == "file" {
+            let store = FileStore::open(&path, &holder).unwrap();
+            let mut state = Reservations::open(store, &public, holder).unwrap();
+            state.reserve(3, 0).unwrap();
+            assert_eq!(status(&place), [0, 0, 3], "{kind}");
+        } else {
+            let store = SqliteStore::open(&path, &holder).unwrap();
+            let mut state = Reservations::open(store, &public, holder).unwrap();
+            state.reserve(3, 0).unwrap();
+            assert_eq!(status(&place), [0, 0, 3], "{kind}");
+        }
+        assert_eq!(status(&place), [0, 3, 0], "{kind}");
+    }
+}
+
+#[test]
+fn what_a_killed_command_left_is_replaced() {
+    let place = Place::with_key();
+    for left in [".s.new", ".n.new", "n.state.new"] {
+        fs::write(place.at(left), "half a file").unwrap();
+    }
+    place.sign("k", "s");
+    place.done("keygen -o n --params QRL-SHA2_4_256 --no-passphrase");
+    let left: Vec<_> = place.names().into_iter().filter(|name| name.ends_with(".new")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_keygen_that_fails_leaves_nothing() {
+    let place = Place::new();
+    // The trees cannot be kept, after the state was made.
+    fs::create_dir_all(place.at("k.nodes.layer0/x")).unwrap();
+    for store in ["sqlite:k.state", "file:k.state"] {
+        let line = format!("keygen -o k --params QRL-SHA2_4_256 --no-passphrase --store {store}");
+        place.refused(&line, 3, "io.cache").says("k.nodes.layer0");
+        assert_eq!(place.names(), ["k.nodes.layer0", "m"]);
+    }
+}
+
+#[test]
+fn a_partial_key_is_of_its_parameters_and_passphrase() {
+    let place = Place::new();
+    fs::write(place.at("k.partial"), "garbage").unwrap();
+    let told = place.refused("keygen -o k", 2, "key.partial");
+    told.says("delete k.partial");
+    let note = r#"{
+  "format": "tetralith-key",
+  "version": 1,
+  "kind": "xmss-partial",
+  "params": "XMSS-SHA2_16_256",
+  "public": ""
+}
+"#;
+    let mut partial = b"tetralith xmss partial 1\n".to_vec();
+    partial.extend_from_slice(&(note.len() as u32).to_be_bytes());
+    partial.extend_from_slice(note.as_bytes());
+    partial.extend_from_slice(&[0; 16]);
+    fs::write(place.at("k.partial"), &partial).unwrap();
+    let told = place.refused("keygen -o k --params XMSS-SHA2_10_256", 2, "key.partial");
+    told.says("XMSS-SHA2_16_256");
+    assert_eq!(fs::read(place.at("k.partial")).unwrap(), partial);
+}
+
+#[test]
+fn a_cache_that_is_no_file_costs_time_and_is_told() {
+    let place = Place::with_key();
+    let cache = place.at("k.nodes.layer0");
+    fs::remove_file(&cache).unwrap();
+    assert!(Command::new("mkfifo").arg(&cache).status().unwrap().success());
+    assert_eq!(place.sign("k", "0"), 0);
+    assert!(fs::metadata(&cache).unwrap().is_file());
+    fs::remove_file(&cache).unwrap();
+    fs::create_dir_all(cache.join("x")).unwrap();
+    let told = place.done("sign -k k --no-passphrase m -o 1");
+    told.says("cache.unwritable");
+    told.says("k.nodes.layer0");
+}
+
+#[test]
+fn standard_streams_follow_one_rule() {
+    let place = Place::with_key();
+    let told = place.done("pub k -o -");
+    assert_eq!(told.bytes.len(), 67);
+    told.says("\"public\":\"");
+    let told = place.done("sign -k k --no-passphrase m -o -");
+    assert_eq!(told.bytes[..4], [0; 4]);
+    told.says("\"index\":0");
+    place.refused("sign -k k --no-passphrase -", 2, "input.unnamed");
+    place.refused("verify-batch -p k -", 2, "input.unnamed");
+    assert!(!place.at("-.sig").exists());
+}
+
+#[test]
+fn a_batch_tells_each_bad_file() {
+    let place = Place::with_key();
+    for name in ["a", "b", "c", "d"] {
+        fs::write(place.at(name), name).unwrap();
+        if name != "d" {
+            place.done(&format!("sign -k k --no-passphrase {name}"));
+        }
+    }
+    let all = "verify-batch -q -p k a b c d";
+    let missing = place.refused(all, 3, "io.file");
+    assert_eq!(missing.object["valid"], 3);
+    assert_eq!(missing.object["invalid"][0]["file"], "d");
+    fs::write(place.at("c.sig"), "short").unwrap();
+    let malformed = place.refused(all, 2, "input.malformed");
+    assert_eq!(malformed.object["invalid"].as_array().unwrap().len(), 2);
+    fs::write(place.at("b"), "changed").unwrap();
+    let invalid = place.refused(all, 1, "verification.failed");
+    invalid.says("3 of 4 signatures are not valid");
+    let codes: Vec<_> = invalid.object["invalid"].as_array().unwrap().iter().collect();
+    assert!(codes.iter().any(|bad| bad["file"] == "b" && bad["code"] == "verification.failed"));
+    assert!(codes.iter().any(|bad| bad["file"] == "c" && bad["code"] == "input.length"));
+}
+
+/// Decodes the body of a PEM file.
+fn der(pem: &str) -> Vec<u8> {
+    let digits = |c: char| match c {
+        'A'..='Z' => Some(c as u32 - 65),
+        'a'..='z' => Some(c as u32 - 71),
+        '0'..='9' => Some(c as u32 + 4),
+        '+' => Some(62),
+        '/' => Some(63),
+        _ => None,
+    };
+    let body: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+    let values: Vec<u32> = body.chars().filter_map(digits).collect();
+    let bytes = values.chunks(4).flat_map(|four| {
+        let bits = (0..4).fold(0, |bits, i| bits << 6 | four.get(i).copied().unwrap_or(0));
+        bits.to_be_bytes()[1..four.len()].to_vec()
+    });
+    bytes.collect()
+}
+
+#[test]
+fn public_keys_are_read_in_every_form() {
+    let place = Place::new();
+    place.done("keygen -o k --no-passphrase");
+    place.done("sign -k k --no-passphrase m");
+    place.done("pub k -o raw");
+    place.done("pub k --format pem -o pem");
+    let raw = fs::read(place.at("raw")).unwrap();
+    let pem = fs::read_to_string(place.at("pem")).unwrap();
+    fs::write(place.at("hex"), hex::encode(&raw) + "\n").unwrap();
+    fs::write(place.at("der"), der(&pem)).unwrap();
+    for form in ["k", "raw", "pem", "hex", "der"] {
+        place.done(&format!("verify -p {form} -s m.sig m"));
+    }
+    fs::write(place.at("two"), pem.repeat(2)).unwrap();
+    place.refused("verify -p two -s m.sig m", 2, "input.malformed").says("more than one block");
+    // The identifier of an XMSS^MT key is that of another set of XMSS.
+    let params = tetralith_xmss::Params::from_oid(Scheme::XmssMt, 1).unwrap();
+    let multi = PublicKey::from_parts(params, &[7; 64]).unwrap();
+    fs::write(place.at("mt"), multi.to_bytes()).unwrap();
+    fs::write(place.at("mt.sig"), vec![0; params.signature_bytes()]).unwrap();
+    let told = place.refused("verify -p mt -s mt.sig m", 2, "input.length");
+    told.says("--params XMSSMT-SHA2_20/2_256");
+    place.refused("address -p k", 2, "key.not_qrl").says("only QRL's keys have an address");
+    place
+        .refused("export k --format aidos --plain --no-passphrase -o x", 2, "key.not_aidos")
+        .says("--derivation prf-counter");
+}
+
+#[test]
+fn certificates_verify_at_the_command() {
+    let place = Place::new();
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/xmss/botan");
+    let roots = ["xmss_isara_root.pem", "xmss_bouncycastle_sha256_10_root.pem"];
+    for root in roots {
+        let told = place.done(&format!("verify-certificate {vectors}/{root}"));
+        assert_eq!(told.object["self_signed"], true);
+        place.done(&format!("verify-certificate -p {vectors}/{root} {vectors}/{root}"));
+    }
+    let pem = fs::read_to_string(format!("{vectors}/{}", roots[0])).unwrap();
+    let mut der = der(&pem);
+    fs::write(place.at("root.der"), &der).unwrap();
+    place.done("verify-certificate -p root.der root.der");
+    let other = format!("verify-certificate -p {vectors}/{} root.der", roots[1]);
+    place.refused(&other, 1, "verification.failed");
+    let last = der.len() - 1;
+    der[last] ^= 1;
+    fs::write(place.at("root.der"), &der).unwrap();
+    place.refused("verify-certificate root.der", 1, "verification.failed");
+}
+
+#[test]
+fn refusals_say_what_is_the_matter() {
+    let place = Place::with_key();
+    place.refused("pub k --format pem", 2, "key.no_identifier").says("--format raw");
+    let tall = "keygen -o t --no-passphrase --params QRL-SHAKE_22_256";
+    place.refused(tall, 2, "xmss.too_tall");
+    place.refused("status none", 3, "io.file").says("keygen -o FILE");
+    place.refused("status k --store file:k.state", 2, "store.kind").says("sqlite:PATH");
+    assert_eq!(place.run("reserve k 0").exit, 2);
+    let low = place.done("reserve k 15");
+    low.says("\"percent\":93.8,\"threshold\":80.0");
+    place.sign("k", "last");
+    place.refused("restore k --resume-at 3", 4, "state.exhausted").says("make a new key");
+    fs::remove_file(place.at("k")).unwrap();
+    let left = "keygen -o k --params QRL-SHA2_4_256 --no-passphrase";
+    place.refused(left, 4, "state.exists").says("the state of another key, which has signed");
+    fs::write(place.at("k.state"), "garbage that is no database, and long enough".repeat(9))
+        .unwrap();
+    // Passphrases: a wrong one names its file, an empty one is no wrong one.
+    place.done("keygen -o p --params QRL-SHA2_4_256");
+    for (text, code, exit) in [("wrong", "key.passphrase", 1), ("", "key.passphrase_empty", 2)] {
+        fs::write(place.at("pass"), text).unwrap();
+        let told = place.refused("sign -k p --passphrase-file pass m", exit, code);
+        assert!(told.object["hint"].is_string(), "{}", told.object);
+    }
+    fs::write(place.at("json"), r#"{"format": nothing}"#).unwrap();
+    place.refused("status json", 2, "key.malformed").says("no JSON at line 1");
+    let damaged = fs::read_to_string(place.at("p")).unwrap().replace("\"salt\"", "\"pepper\"");
+    fs::write(place.at("json"), damaged).unwrap();
+    place.refused("status json", 2, "key.malformed").says("its secret is neither");
+}
+
+#[test]
+fn imports_tell_what_is_left_and_which_word_is_wrong() {
+    let place = Place::with_key();
+    place.done("export k --copy --no-passphrase -o words");
+    let words = fs::read_to_string(place.at("words")).unwrap();
+    fs::write(place.at("upper"), words.to_uppercase()).unwrap();
+    let import = |from: &str, at: u64| {
+        let to = format!("-o {from}.key --no-passphrase --resume-at {at}");
+        format!("import --qrl-mnemonic {from} {to}")
+    };
+    assert_eq!(place.done(&import("upper", 5)).object["left"], 11);
+    place.refused(&import("words", 16), 2, "input.index");
+    let mut list: Vec<_> = words.split_whitespace().collect();
+    list[6] = "tetralith";
+    fs::write(place.at("typo"), list.join(" ")).unwrap();
+    let told = place.refused(&import("typo", 0), 2, "input.word");
+    told.says("word 7 ");
+    assert!(!told.object.to_string().contains("tetralith"));
+}
+
+#[test]
+fn parameter_sets_are_listed() {
+    let place = Place::new();
+    let sets = place.done("params").object["sets"].clone();
+    assert_eq!(sets.as_array().unwrap().len(), 77 + 42);
+    assert_eq!(sets[0]["params"], "XMSS-SHA2_10_256");
+    let told = place.run("keygen -o k --params xmss-sha2_16_256");
+    assert_eq!(told.exit, 2);
+    told.says("XMSS-SHA2_16_256");
+}
