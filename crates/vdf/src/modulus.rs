@@ -37,9 +37,9 @@ impl Flaw {
         if prime::has_small_factor(n) {
             return Some(Flaw::SmallFactor);
         }
-        // A prime passes every round, and few other numbers pass one: two are enough to refuse primes,
-        // and what a hostile file costs is bounded.
-        if prime::is_probable_prime(n, 2) {
+        // A prime passes every round, and few other numbers pass many: eight are enough to refuse
+        // primes and hardly anything else, and what a hostile file costs is bounded.
+        if prime::is_probable_prime(n, 8) {
             return Some(Flaw::Prime);
         }
         perfect_power(n).map(|exponent| Flaw::Power { exponent })

@@ -140,11 +140,15 @@ impl Proof {
             for i in same {
                 results[i] = Some(match &proofs[i].body {
                     Body::Pietrzak(_) => proofs[i].verify(),
-                    Body::Wesolowski(_) => verdicts.by_ref().take(1).collect(),
+                    Body::Wesolowski(_) => verdicts.next().unwrap_or(Err(Error::Invalid)),
                     Body::Segmented(segments) => {
                         // All of its verdicts, also those after the first that is bad.
                         let each: Vec<_> = verdicts.by_ref().take(segments.len()).collect();
-                        each.into_iter().collect()
+                        let complete = each.len() == segments.len();
+                        each.into_iter().collect::<Result<(), _>>().and(match complete {
+                            true => Ok(()),
+                            false => Err(Error::Invalid),
+                        })
                     }
                 });
             }

@@ -170,6 +170,14 @@ impl Schedule {
 const WORTH_LANES: usize = 32;
 
 impl FastRing {
+    /// Prepares what products of powers take from the modulus; otherwise the first of them does.
+    pub fn prepare_products(&self) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if let Engine::Ifma(ifma) = &self.engine {
+            drop(ifma.lanes(&self.ring));
+        }
+    }
+
     /// The product of `values`, each raised to its exponent, over those with an exponent in `range`.
     ///
     /// It takes one multiplication a value and one for each number in `range`. Several threads take a

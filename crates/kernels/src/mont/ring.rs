@@ -203,10 +203,8 @@ impl Ring {
     pub fn inverse_power(&self, k: usize) -> Vec<u64> {
         // Leaving Montgomery form m times divides by 2^(64·L·m), so it starts from the difference.
         let departures = k.div_ceil(self.len());
-        let mut value = self.leave(&self.one);
-        for _ in 0..64 * (self.len() * departures - k) {
-            self.double(&mut value);
-        }
+        let mut value = vec![0; self.len()];
+        value[self.len() * departures - k] = 1;
         for _ in 0..departures {
             value = self.leave(&value);
         }

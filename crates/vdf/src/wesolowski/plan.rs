@@ -90,6 +90,8 @@ impl Plan {
     /// The empty tape to record on.
     pub(crate) fn tape(&self, modulus: &Modulus) -> Tape {
         let count = self.iterations.div_ceil(self.interval()).max(1);
+        // Of the modulus alone, and so not for after the last squaring.
+        modulus.fast().prepare_products();
         Tape::every(modulus, self.interval(), count as usize)
     }
 }
