@@ -91,14 +91,14 @@ fn a_proof_goes_on_after_sigterm() {
     let file = |name: &str| folder.path().join(name);
     let prove = |proof: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tetralith"));
-        command.args(["--json", "vdf", "prove", "-N", MODULUS, "-T", "40000000", "5"]);
+        command.args(["--json", "vdf", "prove", "-N", MODULUS, "-T", "120000000", "5"]);
         command.args(["--proof", proof]).arg("--checkpoint").arg(file("run"));
         command.arg("-o").arg(file(proof)).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     };
     for proof in ["wesolowski", "n-wesolowski", "pietrzak"] {
         let child = prove(proof).spawn().expect("the command starts");
-        std::thread::sleep(Duration::from_millis(700));
+        std::thread::sleep(Duration::from_millis(500));
         let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
         assert!(kill.expect("kill").success());
         let stopped = child.wait_with_output().expect("ends");
@@ -107,7 +107,7 @@ fn a_proof_goes_on_after_sigterm() {
         let events = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(ended.status.success() && events.contains("checkpoint.resumed"), "{events}");
         let verified = Command::new(env!("CARGO_BIN_EXE_tetralith"))
-            .args(["-q", "vdf", "verify", "-N", MODULUS, "-x", "5", "-T", "40000000"])
+            .args(["-q", "vdf", "verify", "-N", MODULUS, "-x", "5", "-T", "120000000"])
             .arg(file(proof))
             .status();
         assert!(verified.expect("runs").success(), "{proof}");
