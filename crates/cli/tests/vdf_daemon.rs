@@ -73,7 +73,7 @@ fn challenges_over_http_and_lines() {
 fn killed_and_restarted() {
     let folder = tempfile::tempdir().expect("a folder");
     // Some seconds of squaring, in which the daemon is killed, stopped and killed again.
-    let count = 30_000_000;
+    let count = 120_000_000;
     let daemon = Daemon::start(folder.path(), &[]);
     let ids: Vec<String> =
         ["none", "wesolowski", "n-wesolowski"].map(|proof| daemon.submit("7", count, proof)).into();
