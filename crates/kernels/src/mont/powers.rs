@@ -19,6 +19,7 @@
 //! when they were touched first.
 
 use super::elements::Line;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::fast::Engine;
 use super::{Elements, FastRing};
 use core::ops::Range;
@@ -167,6 +168,7 @@ impl Schedule {
 }
 
 /// So many steps are worth the preparation of lanes.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 const WORTH_LANES: usize = 32;
 
 impl FastRing {

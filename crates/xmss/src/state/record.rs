@@ -240,6 +240,7 @@ const MAGIC: &[u8] = b"tetralith xmss state 1\n";
 /// How an SQLite database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 /// More than any record has in its encoding.
+#[cfg(feature = "file")]
 pub(super) const MAX_BYTES: usize = 1 << 14;
 const MAX_HOST: usize = 64;
 /// Open leases that a record has at most; the oldest is then counted as lost.
