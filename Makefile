@@ -45,7 +45,7 @@ bench: tools
 
 # Ours beside the peers, in one run: ratios on the terminal, figures and a plot below bench/results.
 BENCH_SECONDS ?= 1
-HEIGHTS ?= 10
+HEIGHTS ?= 10,16
 .PHONY: bench-xmss bench-vdf bench-vrf
 bench-xmss bench-vdf bench-vrf: tools
 	$(CARGO) build --locked --release -p tetralith
