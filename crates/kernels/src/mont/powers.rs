@@ -18,29 +18,28 @@
 //! filled side by side; but the buckets' way through memory cost a tenth, and their pages as much again
 //! when they were touched first.
 
-use super::elements::Line;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::fast::Engine;
 use super::{Elements, FastRing};
 use core::ops::Range;
 
-/// What a run is to be multiplied by.
-#[derive(Clone, Copy)]
-pub(super) enum Factor<'a> {
-    /// By this element.
-    Element(&'a [Line]),
-    /// By its sum, which becomes the product, while the run stays as it is.
-    Sum,
-    /// By nothing.
-    One,
-}
+/// What each of eight runs is to be multiplied by: the index of an element, or [`SUM`], or [`ONE`].
+pub(super) type Step = [u32; 8];
+
+/// By its sum, which becomes the product, while the run stays as it is.
+pub(super) const SUM: u32 = u32::MAX;
+/// By nothing.
+pub(super) const ONE: u32 = u32::MAX - 1;
+/// A step that does nothing.
+pub(super) const NO_STEP: Step = [ONE; 8];
 
 /// Eight runs and eight sums.
 ///
 /// Products may be smaller by a factor g, see [`FastRing::product_of_powers_vartime`].
 pub(super) trait Eights {
-    /// Takes a step.
-    fn step(&mut self, factors: [Factor<'_>; 8]);
+    /// Takes a step, whose indexes are those of elements there, and meanwhile asks for the elements of one
+    /// to come to be brought near.
+    fn step(&mut self, values: &Elements, step: &Step, ahead: &Step);
 
     /// Writes the runs, then the sums, to an empty table.
     fn finish(self, to: &mut Elements);
@@ -62,15 +61,12 @@ impl<'a> OneByOne<'a> {
 }
 
 impl Eights for OneByOne<'_> {
-    fn step(&mut self, factors: [Factor<'_>; 8]) {
-        for (i, factor) in factors.into_iter().enumerate() {
-            match factor {
-                Factor::Element(lines) => {
-                    let element = self.runs.words_of(lines);
-                    self.ring.mul_assign(self.runs.value_mut(i), element);
-                }
-                Factor::Sum => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
-                Factor::One => {}
+    fn step(&mut self, values: &Elements, step: &Step, _: &Step) {
+        for (i, &m) in step.iter().enumerate() {
+            match m {
+                SUM => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
+                ONE => {}
+                m => self.ring.mul_assign(self.runs.value_mut(i), values.value(m as usize)),
             }
         }
     }
@@ -84,16 +80,14 @@ impl Eights for OneByOne<'_> {
 /// The steps of a product of powers, kept as space for the next one's.
 #[derive(Default)]
 pub struct Schedule {
-    /// For each step the indexes of eight values, or [`SUM`], or [`ONE`].
-    steps: Vec<[u32; 8]>,
+    steps: Vec<Step>,
     /// The lowest exponent of each eighth, highest first.
     lowest: [u32; 8],
     /// The number of values with each exponent; then where in `steps` the next one goes.
     places: Vec<u32>,
+    /// The sum of all exponents.
+    sum: u64,
 }
-
-const SUM: u32 = u32::MAX;
-const ONE: u32 = u32::MAX - 1;
 
 /// How many steps before its use a value is sent for: one is too late where memory is far.
 const AHEAD: usize = 2;
@@ -125,14 +119,16 @@ impl Schedule {
         let eighth = all.div_ceil(8);
         self.steps.clear();
         self.lowest = [range.end; 8];
+        self.sum = 0;
         let (mut lane, mut at, mut done) = (0, 0, 0);
         for (i, place) in self.places.iter_mut().enumerate().rev() {
             let number = core::mem::replace(place, (8 * at + lane) as u32) as usize;
             at += number;
             done += number + 1;
             self.lowest[lane] = range.start + i as u32;
+            self.sum += number as u64 * u64::from(self.lowest[lane]);
             if self.steps.len() < at + 1 {
-                self.steps.resize(at + 1, [ONE; 8]);
+                self.steps.resize(at + 1, NO_STEP);
             }
             if done >= (lane + 1) * eighth {
                 // The lowest exponent of an eighth needs no sum; see `weighted`.
@@ -155,13 +151,7 @@ impl Schedule {
     /// Takes the steps.
     fn run(&self, mut eights: impl Eights, values: &Elements, to: &mut Elements) {
         for (i, step) in self.steps.iter().enumerate() {
-            let next = self.steps.get(i + AHEAD).into_iter().flatten();
-            next.filter(|&&m| m < ONE).for_each(|&m| values.fetch(m as usize));
-            eights.step(step.map(|m| match m {
-                SUM => Factor::Sum,
-                ONE => Factor::One,
-                m => Factor::Element(values.lines(m as usize)),
-            }));
+            eights.step(values, step, self.steps.get(i + AHEAD).unwrap_or(&NO_STEP));
         }
         eights.finish(to);
     }
@@ -196,21 +186,24 @@ impl FastRing {
         space: &mut Schedule,
     ) -> Vec<u64> {
         assert!(exponents.len() <= values.len(), "each exponent has a value");
+        let c0=std::time::Instant::now();
         space.lay_out(exponents, &range);
+        let c1=c0.elapsed();
         let mut ends = Elements::new(self, 16);
         let shift = self.take_steps(space, values, &mut ends);
+        let c2=c0.elapsed();
         // Of each eighth, sum·run^lowest.
         let lowest = space.lowest.map(|lowest| [u64::from(lowest)]);
         let terms = (0..8).map(|lane| (ends.value(lane), &lowest[lane][..]));
         let mut out = self.multi_pow_vartime(&terms.collect::<Vec<_>>());
         (0..8).for_each(|lane| self.mul_assign(&mut out, ends.value(8 + lane)));
+        let c3=c0.elapsed();
         if shift > 0 {
             // A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
-            let taken = exponents.iter().filter(|e| range.contains(e));
-            let sum: u64 = taken.map(|&e| u64::from(e)).sum();
             let ends: u64 = lowest.iter().map(|[lowest]| lowest + 1).sum();
-            self.scale(&mut out, shift, i128::from(sum) - i128::from(ends));
+            self.scale(&mut out, shift, i128::from(space.sum) - i128::from(ends));
         }
+        if std::env::var_os("PROF").is_some() { std::eprintln!("   layout {:?} steps {} {:?} ends {:?} scale {:?}", c1, space.steps.len(), c2-c1, c3-c2, c0.elapsed()-c3); }
         out
     }
 
