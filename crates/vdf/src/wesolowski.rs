@@ -42,9 +42,7 @@ pub(crate) fn prove(
     statement: &Statement,
     watch: &mut Watch<'_>,
 ) -> Option<Element> {
-    let c = std::time::Instant::now();
     let prime = Transcript::new(system, statement).challenge_prime();
-    if std::env::var_os("PROF").is_some() { eprintln!("prime {:?}", c.elapsed()); }
     power(plan, tape, &statement.modulus, &prime, watch)
 }
 

@@ -107,7 +107,6 @@ impl Elements {
     }
 
     /// The lines of element `m`, or `other` where there is none, found without a jump.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
     pub(super) fn lines_or<'a>(&'a self, m: u32, other: &'a [Line]) -> &'a [Line] {
         let at = m as usize * self.width;
         let there = at < self.lines.len();
@@ -146,6 +145,19 @@ impl Elements {
     pub(super) fn place_mut(&mut self) -> (*mut Line, usize) {
         (self.lines.as_mut_ptr(), self.width)
     }
+}
+
+/// Asks for lines to be brought near: they will be read soon.
+#[inline(always)]
+pub(super) fn fetch(lines: &[Line]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in lines {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the address is of a line that is there; and it is not read, but asked for.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(line).cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = lines;
 }
 
 /// Asks the system for large pages, which halves what a table of many megabytes costs where its elements

@@ -18,6 +18,7 @@
 //! filled side by side; but the buckets' way through memory cost a tenth, and their pages as much again
 //! when they were touched first.
 
+use super::elements::fetch;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::fast::Engine;
 use super::{Elements, FastRing};
@@ -61,8 +62,9 @@ impl<'a> OneByOne<'a> {
 }
 
 impl Eights for OneByOne<'_> {
-    fn step(&mut self, values: &Elements, step: &Step, _: &Step) {
-        for (i, &m) in step.iter().enumerate() {
+    fn step(&mut self, values: &Elements, step: &Step, ahead: &Step) {
+        for (i, (&m, &ahead)) in step.iter().zip(ahead).enumerate() {
+            fetch(values.lines_or(ahead, &[]));
             match m {
                 SUM => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
                 ONE => {}
@@ -85,7 +87,7 @@ pub struct Schedule {
     lowest: [u32; 8],
     /// The number of values with each exponent; then where in `steps` the next one goes.
     places: Vec<u32>,
-    /// The sum of all exponents.
+    /// The sum of the exponents in the range.
     sum: u64,
 }
 
@@ -186,24 +188,20 @@ impl FastRing {
         space: &mut Schedule,
     ) -> Vec<u64> {
         assert!(exponents.len() <= values.len(), "each exponent has a value");
-        let c0=std::time::Instant::now();
         space.lay_out(exponents, &range);
-        let c1=c0.elapsed();
         let mut ends = Elements::new(self, 16);
         let shift = self.take_steps(space, values, &mut ends);
-        let c2=c0.elapsed();
         // Of each eighth, sum·run^lowest.
         let lowest = space.lowest.map(|lowest| [u64::from(lowest)]);
         let terms = (0..8).map(|lane| (ends.value(lane), &lowest[lane][..]));
         let mut out = self.multi_pow_vartime(&terms.collect::<Vec<_>>());
         (0..8).for_each(|lane| self.mul_assign(&mut out, ends.value(8 + lane)));
-        let c3=c0.elapsed();
         if shift > 0 {
             // A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
             let ends: u64 = lowest.iter().map(|[lowest]| lowest + 1).sum();
-            self.scale(&mut out, shift, i128::from(space.sum) - i128::from(ends));
+            let count = i128::from(space.sum) - i128::from(ends);
+            self.scale(&mut out, shift as i128 * count);
         }
-        if std::env::var_os("PROF").is_some() { std::eprintln!("   layout {:?} steps {} {:?} ends {:?} scale {:?}", c1, space.steps.len(), c2-c1, c3-c2, c0.elapsed()-c3); }
         out
     }
 
@@ -218,17 +216,16 @@ impl FastRing {
         0
     }
 
-    /// Multiplies `a` by 2^(shift·count).
-    fn scale(&mut self, a: &mut [u64], shift: usize, count: i128) {
-        let mut two = self.ring.one().to_vec();
-        self.ring.double(&mut two);
-        let mut power = self.ring.leave(&self.ring.pow_vartime(&two, &[shift as u64]));
-        if count < 0 {
-            power = self.ring.inverse_power_of_two(shift);
+    /// Multiplies `a` by 2^exponent, modulo a number above two.
+    fn scale(&mut self, a: &mut [u64], exponent: i128) {
+        let mut base = self.ring.inverse_power_of_two(1);
+        if exponent >= 0 {
+            base.fill(0);
+            base[0] = 2;
         }
-        let base = self.enter(&power);
-        let count = count.unsigned_abs();
-        let factor = self.pow_vartime(&base, &[count as u64, (count >> 64) as u64]);
+        let base = self.enter(&base);
+        let exponent = exponent.unsigned_abs();
+        let factor = self.pow_vartime(&base, &[exponent as u64, (exponent >> 64) as u64]);
         self.mul_assign(a, &factor);
     }
 }

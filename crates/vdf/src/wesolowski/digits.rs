@@ -62,7 +62,10 @@ impl Digits {
                 _ => self.field.mul(&remainders[i % APART], &far),
             };
             remainders[i % APART] = now;
-            let expansion = self.field.expand(&now);
+            let mut expansion = [0; 32];
+            for (bytes, limb) in expansion.chunks_exact_mut(8).zip(self.field.expand(&now)) {
+                bytes.copy_from_slice(&limb.to_le_bytes());
+            }
             for value in 0..self.values.min(len - chunk * self.values) {
                 let m = chunk * self.values + value;
                 for j in 0..count {
@@ -74,12 +77,11 @@ impl Digits {
     }
 }
 
-/// So many bits, at most 32, from bit `at` on.
-fn digit(expansion: &[u64; 3], at: u32, bits: u32) -> u32 {
-    let (limb, shift) = ((at / 64) as usize, at % 64);
-    let high = expansion.get(limb + 1).copied().unwrap_or(0);
-    let window = (u128::from(high) << 64 | u128::from(expansion[limb])) >> shift;
-    window as u32 & ((1u64 << bits) - 1) as u32
+/// So many bits, at most 25, from bit `at` on, of little-endian bytes.
+fn digit(expansion: &[u8; 32], at: u32, bits: u32) -> u32 {
+    let first = (at / 8) as usize;
+    let bytes = expansion[first..first + 4].try_into().expect("four bytes are four bytes");
+    u32::from_le_bytes(bytes) >> (at % 8) & ((1 << bits) - 1)
 }
 
 #[cfg(test)]

@@ -29,9 +29,7 @@ pub(super) fn power(
         if !(watch.go_on)() {
             return None;
         }
-        let c = std::time::Instant::now();
         digits.fill(first, &mut filled);
-    if std::env::var_os("PROF").is_some() { eprintln!("digits {:?}", c.elapsed()); }
         let lists: Vec<&[u32]> = filled.chunks_exact(digits.len()).collect();
         let lists = &lists[..lists.len().min((count - first) as usize)];
         let [mine, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! R ≡ A·B / X² (mod N). Half-way folding costs what Montgomery's reduction does, but is a full product,
-//! which Karatsuba's method makes cheaper. That is 22 B² multiplications for each half of a digit's
-//! product, 550 a number at B = 10, against 840 for one number at a time
+//! which Karatsuba's method makes cheaper. That is 20 products of blocks and the halves of four. A block's
+//! product is made of three of half the size, side by side: 17 B² multiplications for each half of a digit's
+//! product, 425 a number at B = 10, against 840 for one number at a time
 //! ([`FastRing::mul_assign`](crate::mont::FastRing::mul_assign)).
 //!
 //! # Correctness
@@ -22,12 +23,13 @@
 //! negative ones, for the carry is an arithmetic shift. A negative digit has its highest bit set and is
 //! noticed too.
 //!
-//! *No column overflows.* In units of 2^52, a product of blocks has columns from 0 to 2·B. By Karatsuba's
-//! method those of two blocks by two are between −4·B and 4·B + 2: the lower or upper product (2·B), the
-//! middle one with its two fixed-up carries (2·B + 2) less the outer two (4·B). Four by four, they are
-//! within 4·(4·B + 2) + 2 = 16·B + 10; each of the two folded products adds 4·B + 2 to a column, at most
-//! two of them to one; q times N's upper half as much, the other parts of q·N at most 6·B. Together below
-//! 34·B + 20 ≤ 700, far from the 2^11 that fit.
+//! *No column overflows.* In units of 2^52, a product of B/2 by B/2 digits has columns from 0 to B. By
+//! Karatsuba's method, from products whose columns are between −u and v those of the double size have columns
+//! between −(2·u + 2·v) and 2·u + 2·v + 2 at most: the lower or upper product, the middle one with its two
+//! fixed-up carries, less the outer two. So a block's are within 2·B + 2, those of two blocks by two within
+//! 8·B + 10, and four by four 32·B + 42. Each of the two folded products adds 8·B + 10 to a column, at most
+//! two of them to one; q times N's upper half as much, the other parts of q·N at most 6·B + 2. Together below
+//! 62·B + 74 ≤ 1314, which is less than the 2^11 that fit.
 //!
 //! *The sum of halves* may have a bit more than its B or 2·B digits. That bit is kept as a mask of lanes,
 //! and adds the other sum B (2·B) columns higher.
@@ -39,7 +41,7 @@
 //! column below X and k ≤ 4·B + 1 what those below carry into it, s + k is a multiple of 2^52, and
 //! (s + 512) >> 52 the carry.
 
-use crate::mont::elements::Line;
+use crate::mont::elements::{Line, fetch};
 use crate::mont::ifma::memory::DIGIT;
 use core::arch::x86_64::*;
 
@@ -101,7 +103,8 @@ macro_rules! block_product {
         }
         let both = $ka & $kb;
         let one = _mm512_set1_epi64(1);
-        columns[B + B / 2] = _mm512_mask_add_epi64(columns[B + B / 2], both, columns[B + B / 2], one);
+        columns[B + B / 2] =
+            _mm512_mask_add_epi64(columns[B + B / 2], both, columns[B + B / 2], one);
         columns
     }};
 }
@@ -330,9 +333,8 @@ fn mul_middle<const B: usize>(
 ) {
     let (a, b) = (rows_of::<B>(sa), rows_of::<B>(sb));
     let ((inner_a, inner_ka), (inner_b, inner_kb)) = (inner_sum(a, seen), inner_sum(b, seen));
-    let mid = block_product!(b, (inner_b, inner_kb), inner_ka, I, {
-        (a[I], a[B / 2 + I], inner_a[I])
-    });
+    let mid =
+        block_product!(b, (inner_b, inner_kb), inner_ka, I, { (a[I], a[B / 2 + I], inner_a[I]) });
     add_middle(out, B, &mid, (a, ka), (b, kb));
 }
 
@@ -484,10 +486,7 @@ impl<'a> Ahead<'a> {
     #[inline(always)]
     fn fetch_one<const B: usize>(&mut self) {
         if let Some(lines) = self.0.next() {
-            for i in 0..B / 2 {
-                // SAFETY: nothing is read; where the element is shorter, another line is asked for in vain.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(lines.as_ptr().wrapping_add(i).cast()) };
-            }
+            fetch(&lines[..B / 2]);
         }
     }
 }
