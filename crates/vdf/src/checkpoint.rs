@@ -210,27 +210,28 @@ impl Checkpoint {
         }
     }
 
-    /// The newer one of the two files that `usable` takes; it may also refuse one with an error.
+    /// The newer one of the two files that `usable` takes, and whether one was damaged.
     ///
     /// # Errors
-    /// The first error, where none is usable.
+    /// [`Error::Io`].
     pub(crate) fn load_where(
         path: &Path,
         usable: impl Fn(&Self) -> Result<bool, Error>,
-    ) -> Result<Option<Self>, Error> {
-        let mut trouble = None;
+    ) -> Result<(Option<Self>, bool), Error> {
+        let mut damaged = false;
         for name in [path.to_owned(), with_suffix(path, ".previous")] {
             let found = Self::load_one(&name).and_then(|checkpoint| match checkpoint {
                 Some(checkpoint) if usable(&checkpoint)? => Ok(Some(checkpoint)),
                 _ => Ok(None),
             });
             match found {
-                Ok(Some(checkpoint)) => return Ok(Some(checkpoint)),
+                Ok(Some(checkpoint)) => return Ok((Some(checkpoint), damaged)),
                 Ok(None) => {}
-                Err(error) => trouble = trouble.or(Some(error)),
+                Err(Error::Io(error)) => return Err(Error::Io(error)),
+                Err(_) => damaged = true,
             }
         }
-        trouble.map_or(Ok(None), Err)
+        Ok((None, damaged))
     }
 
     /// Reads one file; `None` where it is not there.

@@ -43,6 +43,9 @@ pub struct Progress {
     pub proving: bool,
     /// A fault that the check found in this stretch.
     pub fault: Option<Fault>,
+    /// Whether what was kept on disk is damaged in part, in the first report of a run that goes on from the
+    /// rest.
+    pub damaged: bool,
 }
 
 /// An evaluation under way.
@@ -77,6 +80,26 @@ impl Evaluation {
         let (modulus, x) = (checkpoint.modulus(), checkpoint.x());
         let value = checkpoint.value().to_vec();
         Self::start(modulus, x, checkpoint.iterations(), checkpoint.done(), value)
+    }
+
+    /// Goes on from the last value of a prover's tape, which passed the check before it was kept there.
+    pub(crate) fn resume_from(
+        modulus: &Modulus,
+        x: &Residue,
+        iterations: u64,
+        tape: &Tape,
+    ) -> Result<Self, Error> {
+        let Some((done, element)) = tape.last() else { return Self::new(modulus, x, iterations) };
+        let mut value = modulus.fast().leave(element);
+        value.push(0);
+        // The one below N·c with that residue which is right modulo c.
+        let n = nat::rem_small(modulus.limbs(), CHECK_PRIME);
+        let missing = CHECK_PRIME + expected(x, done) - nat::rem_small(&value, CHECK_PRIME);
+        let times =
+            missing % CHECK_PRIME * pow_small(n, CHECK_PRIME - 2, CHECK_PRIME) % CHECK_PRIME;
+        nat::add(&mut value, &nat::mul(modulus.limbs(), &[times]));
+        debug_assert!(passes_check(x, done, &value));
+        Self::start(modulus, x, iterations, done, value)
     }
 
     fn start(
@@ -155,7 +178,7 @@ impl Evaluation {
             }
         }
         let (done, iterations) = (self.done, self.iterations);
-        Ok(Progress { done, iterations, proving: false, fault })
+        Ok(Progress { done, iterations, proving: false, fault, damaged: false })
     }
 
     /// Where the kernel must be left next.

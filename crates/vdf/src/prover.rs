@@ -153,14 +153,20 @@ impl Prover {
             let i = course.run.finished.len();
             let (stage, x) = (course.run.stages[i], course.start(i));
             let plan = self.plan_of(&stage, i == last)?;
-            let (mut evaluation, mut file) = course.evaluation(i, &x, &plan)?;
+            let (mut evaluation, mut file, damaged) = course.evaluation(i, &x, &plan)?;
+            course.report_start(i, &evaluation, damaged, watch);
             let y = course.square(i, &mut evaluation, &mut file, watch)?;
             let tape = evaluation.take_tape().expect("the tape was put in before");
             let statement = self.statement_of(x, stage.iterations, &y);
             if i == last {
                 let iterations = self.iterations;
-                let progress =
-                    Progress { done: iterations, iterations, proving: true, fault: None };
+                let progress = Progress {
+                    done: iterations,
+                    iterations,
+                    proving: true,
+                    fault: None,
+                    damaged: false,
+                };
                 let go_on = &mut || watch(progress) != Next::Stop;
                 let company = Watch { on_thread: self.options.on_thread, go_on };
                 let proof = plan.prove(&tape, self.system, &statement, company);
@@ -318,17 +324,18 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The evaluation of a segment, from its checkpoint where that and the values before it are there.
+    /// The evaluation of a segment, from its checkpoint where that and the values before it are there, else
+    /// from the last value recorded; and whether some of it was damaged.
     fn evaluation(
         &self,
         i: usize,
         x: &Residue,
         plan: &Plan,
-    ) -> Result<(Evaluation, Option<TapeFile>), Error> {
+    ) -> Result<(Evaluation, Option<TapeFile>, bool), Error> {
         let (modulus, stage) = (&self.run.modulus, &self.run.stages[i]);
         let mut tape = plan.tape(modulus);
         let mut evaluation = Evaluation::new(modulus, x, stage.iterations)?;
-        let mut file = None;
+        let (mut file, mut damaged) = (None, false);
         if let Some(path) = self.kept {
             let name = kept::tape_path(path, i);
             file = Some(TapeFile::open(&name, modulus, x, stage, &mut tape)?);
@@ -340,15 +347,30 @@ impl<'a> Course<'a> {
                 }
                 Ok(ours)
             };
-            if let Some(checkpoint) = Checkpoint::load_where(path, usable)? {
-                evaluation = Evaluation::resume(&checkpoint)?;
-            }
-        }
-        if evaluation.done() == 0 {
-            tape.rewind(0);
+            let (checkpoint, trouble) = Checkpoint::load_where(path, usable)?;
+            damaged = trouble;
+            evaluation = match checkpoint {
+                Some(checkpoint) => Evaluation::resume(&checkpoint)?,
+                None => Evaluation::resume_from(modulus, x, stage.iterations, &tape)?,
+            };
         }
         evaluation.record(tape);
-        Ok((evaluation, file))
+        Ok((evaluation, file, damaged))
+    }
+
+    /// Tells the watcher where a run is taken up.
+    fn report_start(
+        &self,
+        i: usize,
+        evaluation: &Evaluation,
+        damaged: bool,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) {
+        if evaluation.done() > 0 || damaged {
+            let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+            let (done, iterations) = (before + evaluation.done(), self.run.iterations);
+            watch(Progress { done, iterations, proving: false, fault: None, damaged });
+        }
     }
 
     /// Squares to the end of a segment.
@@ -361,11 +383,6 @@ impl<'a> Course<'a> {
     ) -> Result<Residue, Error> {
         let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
         let whole = self.run.iterations;
-        if evaluation.done() > 0 {
-            // Taken up: the watcher learns where.
-            let done = before + evaluation.done();
-            watch(Progress { done, iterations: whole, proving: false, fault: None });
-        }
         loop {
             if let Some(y) = evaluation.result() {
                 self.save(evaluation, file)?;

@@ -91,6 +91,12 @@ impl Tape {
         self.values.truncate(keep);
     }
 
+    /// The last value and its exponent.
+    pub(crate) fn last(&self) -> Option<(u64, &[u64])> {
+        let last = self.len().checked_sub(1)?;
+        Some((self.stop(last)?, self.value(last)))
+    }
+
     /// The `i`th value, an element of the fast ring.
     pub(crate) fn value(&self, i: usize) -> &[u64] {
         self.values.value(i)

@@ -120,18 +120,49 @@ fn damaged_and_foreign_states() {
     let mut shorter = Prover::new(system, &modulus, &x, T - 1, Options::default()).unwrap();
     let result = shorter.run_kept(Some(&path), &mut |_| Next::GoOn);
     assert_eq!(refused(result), "number of squarings");
+    // Takes the run up to its end, and tells whether it said that something was damaged, and from where.
+    let taken_up = || {
+        let mut first = None;
+        let ended = prover(system, &modulus, &x, 1).run_kept(Some(&path), &mut |progress| {
+            first.get_or_insert((progress.damaged, progress.done));
+            assert!(!progress.damaged || first == Some((true, progress.done)));
+            if first.is_some_and(|(_, done)| done < progress.done) {
+                Next::Stop
+            } else {
+                Next::GoOn
+            }
+        });
+        assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+        first.unwrap()
+    };
+    let flip = |path: &Path, at: usize| {
+        let mut bytes = std::fs::read(path).unwrap();
+        bytes[at] ^= 1;
+        std::fs::write(path, &bytes).unwrap();
+    };
     // A flipped bit in the newest checkpoint: the one before is taken.
-    let mut bytes = std::fs::read(&path).unwrap();
-    bytes[50] ^= 1;
-    std::fs::write(&path, &bytes).unwrap();
+    let (damaged, newest) = taken_up();
+    assert!(!damaged && 0 < newest);
+    flip(&path, 50);
+    let (damaged, before) = taken_up();
+    assert!(damaged && before == newest, "{before} {newest}");
+    // In both: the last recorded value is.
+    let previous = folder.path().join("run.previous");
+    flip(&path, 50);
+    flip(&previous, 60);
+    let (damaged, done) = taken_up();
+    assert!(damaged && 0 < done, "{done}");
+    // In the recorded values: the last one before it is.
+    let tape = folder.path().join("run.tape0");
+    flip(&tape, 37 + 4 + 9);
+    assert_eq!(taken_up(), (true, 0));
+    assert!(matches!(stopped(system, &modulus, &x, &path, 3), Err(Error::Cancelled)));
+    let bytes = std::fs::read(&tape).unwrap();
+    std::fs::write(&tape, &bytes[..bytes.len() - 9]).unwrap();
+    let (damaged, done) = taken_up();
+    assert!(damaged && 0 < done, "{done}");
     let ended = stopped(system, &modulus, &x, &path, 99).unwrap();
     assert_eq!(ended, whole(system, &modulus, &x));
-    // The recorded values cut: no checkpoint counts any more, and the run says so.
-    let tape = folder.path().join("run.tape0");
-    let bytes = std::fs::read(&tape).unwrap();
-    std::fs::write(&tape, &bytes[..bytes.len() / 9]).unwrap();
-    let result = stopped(system, &modulus, &x, &path, 99);
-    assert!(matches!(result, Err(Error::CheckpointDamaged(_))), "{result:?}");
     // The file of the run damaged.
     let run = folder.path().join("run.run");
     let bytes = std::fs::read(&run).unwrap();

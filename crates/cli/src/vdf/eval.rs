@@ -99,9 +99,7 @@ impl<'a> Watched<'a> {
         iterations: u64,
     ) -> Outcome<Evaluation> {
         let found = match self.checkpoint {
-            Some(path) => {
-                Checkpoint::load(path).map_err(|error| at_checkpoint(error, Some(path)))?
-            }
+            Some(path) => Checkpoint::load(path).map_err(|error| at_checkpoint(error, path))?,
             None => None,
         };
         let Some((checkpoint, problem)) = found else {
@@ -173,17 +171,15 @@ pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
 }
 
 /// Names the checkpoint in an error of its files.
-pub(super) fn at_checkpoint(error: Error, path: Option<&Path>) -> Failure {
+fn at_checkpoint(error: Error, path: &Path) -> Failure {
     let about = matches!(error, Error::CheckpointDamaged(_) | Error::Io(_));
     let failure = Failure::from(error);
-    match path {
-        Some(path) if about => {
-            let message = format!("{}: {}", path.display(), failure.message);
-            Failure { message, ..failure }
-                .hint("its copy, FILE.previous, does not help either; delete both to begin anew")
-        }
-        _ => failure,
+    if !about {
+        return failure;
     }
+    let message = format!("{}: {}", path.display(), failure.message);
+    Failure { message, ..failure }
+        .hint("its copy, FILE.previous, does not help either; delete both to begin anew")
 }
 
 fn interrupted(evaluation: &Evaluation) -> Failure {

@@ -1,6 +1,6 @@
 //! `tetralith vdf prove` and `tetralith vdf verify`.
 
-use super::eval::{SaveClock, at_checkpoint, stopped_by_signal, tell_fault};
+use super::eval::{SaveClock, stopped_by_signal, tell_fault};
 use super::{Job, name, read_modulus, read_number, squarings};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -75,7 +75,11 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         io::check_place(kept)?;
     }
     let result = prover.run_kept(command.checkpoint.as_deref(), &mut |step| {
-        if std::mem::take(&mut first) && step.done > CHECK_EVERY {
+        if step.damaged {
+            let text = "what was kept of the run is damaged; going back to what is whole";
+            context.log("checkpoint.damaged", text, json!({}));
+        }
+        if std::mem::take(&mut first) && (step.done > CHECK_EVERY || step.damaged) {
             let text = format!("going on after {}", squarings(step.done));
             context.log("checkpoint.resumed", text, json!({ "done": step.done }));
         }
@@ -89,7 +93,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     progress.finish();
     let (y, proof) = match result {
         Err(Error::Cancelled) => return Err(stopped_by_signal()),
-        result => result.map_err(|error| at_checkpoint(error, command.checkpoint.as_deref()))?,
+        result => result.map_err(|error| at_run(error, command.checkpoint.as_deref()))?,
     };
     let bytes = proof.to_bytes();
     command.output.write(&bytes, Access::Public)?;
@@ -106,6 +110,21 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         "seconds_after_last_squaring": squared.elapsed().as_secs_f64(),
     });
     context.wrote(&command.output, "vdf.proved", y, fields)
+}
+
+/// Names the files of a run in an error of theirs.
+fn at_run(error: Error, path: Option<&Path>) -> Failure {
+    let (Some(path), true) = (path, matches!(error, Error::CheckpointDamaged(_) | Error::Io(_)))
+    else {
+        return error.into();
+    };
+    let hint = match error {
+        Error::Io(_) => "what was kept before is intact; make room and run the command again",
+        _ => "delete all files whose names begin with that one's, to begin anew",
+    };
+    let failure = Failure::from(error);
+    let message = format!("{}: {}", path.display(), failure.message);
+    Failure { message, ..failure }.hint(hint)
 }
 
 /// A proof, and what it is expected to be about.

@@ -35,7 +35,7 @@ impl FastRing {
     fn two_powers_in_lanes(&self, pairs: &[TwoPowers<'_>]) -> Option<Vec<Vec<u64>>> {
         use super::Elements;
         use super::fast::Engine;
-        use super::powers::{Eights, Factor};
+        use super::powers::{Eights, NO_STEP, ONE};
         let Engine::Ifma(ifma) = &self.engine else { return None };
         let mut lanes = ifma.lanes(&self.ring);
         // A product in lanes is g times too small. So all numbers there are made g times too large, by a
@@ -49,7 +49,6 @@ impl FastRing {
         for bits in [0, ifma.lanes_shift(), 2 * ifma.lanes_shift()] {
             scales.push(&scale(bits));
         }
-        let all = |i: usize| [Factor::Element(scales.lines(i)); 8];
         let mut bases = Elements::new(self, 16);
         for base in 0..2 {
             let pair = |lane: usize| pairs.get(lane).unwrap_or(&pairs[0]);
@@ -59,10 +58,10 @@ impl FastRing {
         let tables = [0, 1].map(|base| {
             let mut table = Elements::new(self, 8 * 15);
             lanes.begin(core::array::from_fn(|lane| bases.lines(8 * base + lane)));
-            lanes.step(all(2));
+            lanes.step(&scales, &[2; 8], &NO_STEP);
             lanes.push_to(&mut table);
             for _ in 1..15 {
-                lanes.step(core::array::from_fn(|lane| Factor::Element(table.lines(lane))));
+                lanes.step(&table, &[0, 1, 2, 3, 4, 5, 6, 7], &NO_STEP);
                 lanes.push_to(&mut table);
             }
             table
@@ -72,17 +71,18 @@ impl FastRing {
         for window in (0..bits.unwrap_or(0).div_ceil(4)).rev() {
             (0..4).for_each(|_| lanes.square());
             for (base, table) in tables.iter().enumerate() {
-                lanes.step(core::array::from_fn(|lane| {
+                let step = core::array::from_fn(|lane| {
                     let limbs = pairs.get(lane).map_or(&[][..], |pair| pair[base].1);
                     let limb = limbs.get(window / 16).copied().unwrap_or(0);
-                    match (limb >> (4 * (window % 16)) & 15) as usize {
-                        0 => Factor::One,
-                        digit => Factor::Element(table.lines(8 * (digit - 1) + lane)),
+                    match (limb >> (4 * (window % 16)) & 15) as u32 {
+                        0 => ONE,
+                        digit => 8 * (digit - 1) + lane as u32,
                     }
-                }));
+                });
+                lanes.step(table, &step, &NO_STEP);
             }
         }
-        lanes.step(all(0));
+        lanes.step(&scales, &[0; 8], &NO_STEP);
         let mut powers = Elements::new(self, 8);
         lanes.push_to(&mut powers);
         Some((0..8).map(|lane| powers.value(lane).to_vec()).collect())

@@ -98,24 +98,21 @@ impl Elements {
         &self.lines[i * self.width..(i + 1) * self.width]
     }
 
-    /// The words of an element of the ring of this table, from its lines.
-    pub(super) fn words_of<'a>(&self, lines: &'a [Line]) -> &'a [u64] {
+    /// The words of an element, from its lines.
+    fn words_of<'a>(&self, lines: &'a [Line]) -> &'a [u64] {
         let lines = &lines[..self.width];
         // SAFETY: a line is eight words and nothing else, and an element has no more words than its
         // lines (`new`).
         unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), self.words) }
     }
 
-    /// Asks for element `i` to be brought near: it will be read soon.
-    pub(super) fn fetch(&self, i: usize) {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        for line in self.lines(i) {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: the address is of a line that is there; and it is not read, but asked for.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(line).cast()) };
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-        let _ = i;
+    /// The lines of element `m`, or `other` where there is none, found without a jump.
+    pub(super) fn lines_or<'a>(&'a self, m: u32, other: &'a [Line]) -> &'a [Line] {
+        let at = m as usize * self.width;
+        let there = at < self.lines.len();
+        let at = core::hint::select_unpredictable(there, at, 0);
+        let lines = self.lines.get(at..at + self.width).unwrap_or(other);
+        core::hint::select_unpredictable(there, lines, other)
     }
 
     /// Where the table begins, and the lines of an element.
@@ -148,6 +145,19 @@ impl Elements {
     pub(super) fn place_mut(&mut self) -> (*mut Line, usize) {
         (self.lines.as_mut_ptr(), self.width)
     }
+}
+
+/// Asks for lines to be brought near: they will be read soon.
+#[inline(always)]
+pub(super) fn fetch(lines: &[Line]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in lines {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the address is of a line that is there; and it is not read, but asked for.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(line).cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = lines;
 }
 
 /// Asks the system for large pages, which halves what a table of many megabytes costs where its elements

@@ -18,29 +18,29 @@
 //! filled side by side; but the buckets' way through memory cost a tenth, and their pages as much again
 //! when they were touched first.
 
-use super::elements::Line;
+use super::elements::fetch;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::fast::Engine;
 use super::{Elements, FastRing};
 use core::ops::Range;
 
-/// What a run is to be multiplied by.
-#[derive(Clone, Copy)]
-pub(super) enum Factor<'a> {
-    /// By this element.
-    Element(&'a [Line]),
-    /// By its sum, which becomes the product, while the run stays as it is.
-    Sum,
-    /// By nothing.
-    One,
-}
+/// What each of eight runs is to be multiplied by: the index of an element, or [`SUM`], or [`ONE`].
+pub(super) type Step = [u32; 8];
+
+/// By its sum, which becomes the product, while the run stays as it is.
+pub(super) const SUM: u32 = u32::MAX;
+/// By nothing.
+pub(super) const ONE: u32 = u32::MAX - 1;
+/// A step that does nothing.
+pub(super) const NO_STEP: Step = [ONE; 8];
 
 /// Eight runs and eight sums.
 ///
 /// Products may be smaller by a factor g, see [`FastRing::product_of_powers_vartime`].
 pub(super) trait Eights {
-    /// Takes a step.
-    fn step(&mut self, factors: [Factor<'_>; 8]);
+    /// Takes a step, whose indexes are those of elements there, and meanwhile asks for the elements of one
+    /// to come to be brought near.
+    fn step(&mut self, values: &Elements, step: &Step, ahead: &Step);
 
     /// Writes the runs, then the sums, to an empty table.
     fn finish(self, to: &mut Elements);
@@ -62,15 +62,13 @@ impl<'a> OneByOne<'a> {
 }
 
 impl Eights for OneByOne<'_> {
-    fn step(&mut self, factors: [Factor<'_>; 8]) {
-        for (i, factor) in factors.into_iter().enumerate() {
-            match factor {
-                Factor::Element(lines) => {
-                    let element = self.runs.words_of(lines);
-                    self.ring.mul_assign(self.runs.value_mut(i), element);
-                }
-                Factor::Sum => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
-                Factor::One => {}
+    fn step(&mut self, values: &Elements, step: &Step, ahead: &Step) {
+        for (i, (&m, &ahead)) in step.iter().zip(ahead).enumerate() {
+            fetch(values.lines_or(ahead, &[]));
+            match m {
+                SUM => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
+                ONE => {}
+                m => self.ring.mul_assign(self.runs.value_mut(i), values.value(m as usize)),
             }
         }
     }
@@ -84,16 +82,14 @@ impl Eights for OneByOne<'_> {
 /// The steps of a product of powers, kept as space for the next one's.
 #[derive(Default)]
 pub struct Schedule {
-    /// For each step the indexes of eight values, or [`SUM`], or [`ONE`].
-    steps: Vec<[u32; 8]>,
+    steps: Vec<Step>,
     /// The lowest exponent of each eighth, highest first.
     lowest: [u32; 8],
     /// The number of values with each exponent; then where in `steps` the next one goes.
     places: Vec<u32>,
+    /// The sum of the exponents in the range.
+    sum: u64,
 }
-
-const SUM: u32 = u32::MAX;
-const ONE: u32 = u32::MAX - 1;
 
 /// How many steps before its use a value is sent for: one is too late where memory is far.
 const AHEAD: usize = 2;
@@ -125,14 +121,16 @@ impl Schedule {
         let eighth = all.div_ceil(8);
         self.steps.clear();
         self.lowest = [range.end; 8];
+        self.sum = 0;
         let (mut lane, mut at, mut done) = (0, 0, 0);
         for (i, place) in self.places.iter_mut().enumerate().rev() {
             let number = core::mem::replace(place, (8 * at + lane) as u32) as usize;
             at += number;
             done += number + 1;
             self.lowest[lane] = range.start + i as u32;
+            self.sum += number as u64 * u64::from(self.lowest[lane]);
             if self.steps.len() < at + 1 {
-                self.steps.resize(at + 1, [ONE; 8]);
+                self.steps.resize(at + 1, NO_STEP);
             }
             if done >= (lane + 1) * eighth {
                 // The lowest exponent of an eighth needs no sum; see `weighted`.
@@ -155,13 +153,7 @@ impl Schedule {
     /// Takes the steps.
     fn run(&self, mut eights: impl Eights, values: &Elements, to: &mut Elements) {
         for (i, step) in self.steps.iter().enumerate() {
-            let next = self.steps.get(i + AHEAD).into_iter().flatten();
-            next.filter(|&&m| m < ONE).for_each(|&m| values.fetch(m as usize));
-            eights.step(step.map(|m| match m {
-                SUM => Factor::Sum,
-                ONE => Factor::One,
-                m => Factor::Element(values.lines(m as usize)),
-            }));
+            eights.step(values, step, self.steps.get(i + AHEAD).unwrap_or(&NO_STEP));
         }
         eights.finish(to);
     }
@@ -206,10 +198,9 @@ impl FastRing {
         (0..8).for_each(|lane| self.mul_assign(&mut out, ends.value(8 + lane)));
         if shift > 0 {
             // A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
-            let taken = exponents.iter().filter(|e| range.contains(e));
-            let sum: u64 = taken.map(|&e| u64::from(e)).sum();
             let ends: u64 = lowest.iter().map(|[lowest]| lowest + 1).sum();
-            self.scale(&mut out, shift, i128::from(sum) - i128::from(ends));
+            let count = i128::from(space.sum) - i128::from(ends);
+            self.scale(&mut out, shift as i128 * count);
         }
         out
     }
@@ -225,17 +216,16 @@ impl FastRing {
         0
     }
 
-    /// Multiplies `a` by 2^(shift·count).
-    fn scale(&mut self, a: &mut [u64], shift: usize, count: i128) {
-        let mut two = self.ring.one().to_vec();
-        self.ring.double(&mut two);
-        let mut power = self.ring.leave(&self.ring.pow_vartime(&two, &[shift as u64]));
-        if count < 0 {
-            power = self.ring.inverse_power_of_two(shift);
+    /// Multiplies `a` by 2^exponent, modulo a number above two.
+    fn scale(&mut self, a: &mut [u64], exponent: i128) {
+        let mut base = self.ring.inverse_power_of_two(1);
+        if exponent >= 0 {
+            base.fill(0);
+            base[0] = 2;
         }
-        let base = self.enter(&power);
-        let count = count.unsigned_abs();
-        let factor = self.pow_vartime(&base, &[count as u64, (count >> 64) as u64]);
+        let base = self.enter(&base);
+        let exponent = exponent.unsigned_abs();
+        let factor = self.pow_vartime(&base, &[exponent as u64, (exponent >> 64) as u64]);
         self.mul_assign(a, &factor);
     }
 }

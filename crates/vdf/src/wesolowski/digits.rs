@@ -7,6 +7,9 @@
 use super::plan::{EXPANDED, Plan};
 use crate::field256::Field256;
 
+/// A remainder comes from the one so many places above it: they do not wait for each other.
+const APART: usize = 4;
+
 /// A source of digits for one plan and one ℓ.
 pub(super) struct Digits {
     plan: Plan,
@@ -46,17 +49,23 @@ impl Digits {
         // Blocks of one expansion, and from one expansion to the next.
         let (blocks, step) = (count + (self.values - 1) * stride, self.values * stride);
         let factor = self.field.pow(&self.field.two(), &[bits * step]);
-        let mut remainder = None;
-        for chunk in (0..len.div_ceil(self.values)).rev() {
-            let end = bits * (chunk * step + first + blocks);
-            // Blocks above T are empty, and so is the whole expansion then: 2^T/ℓ has 255 bits less.
-            let Some(exponent) = self.plan.iterations.checked_sub(end) else { continue };
-            let now = match remainder {
-                None => super::power_of_two_mod(exponent, &self.prime),
-                Some(before) => self.field.mul(&before, &factor),
+        let far = self.field.pow(&factor, &[APART as u64]);
+        let mut remainders = [[0; 4]; APART];
+        // Blocks above T are empty, and so is the whole expansion then: 2^T/ℓ has 255 bits less.
+        let end = |chunk: u64| bits * (chunk * step + first + blocks);
+        let chunks = (0..len.div_ceil(self.values)).rev();
+        let filled = chunks.skip_while(|&chunk| end(chunk) > self.plan.iterations);
+        for (i, chunk) in filled.enumerate() {
+            let now = match i {
+                0 => super::power_of_two_mod(self.plan.iterations - end(chunk), &self.prime),
+                1..APART => self.field.mul(&remainders[i - 1], &factor),
+                _ => self.field.mul(&remainders[i % APART], &far),
             };
-            remainder = Some(now);
-            let expansion = self.field.expand(&now);
+            remainders[i % APART] = now;
+            let mut expansion = [0; 32];
+            for (bytes, limb) in expansion.chunks_exact_mut(8).zip(self.field.expand(&now)) {
+                bytes.copy_from_slice(&limb.to_le_bytes());
+            }
             for value in 0..self.values.min(len - chunk * self.values) {
                 let m = chunk * self.values + value;
                 for j in 0..count {
@@ -68,12 +77,11 @@ impl Digits {
     }
 }
 
-/// So many bits, at most 32, from bit `at` on.
-fn digit(expansion: &[u64; 3], at: u32, bits: u32) -> u32 {
-    let (limb, shift) = ((at / 64) as usize, at % 64);
-    let high = expansion.get(limb + 1).copied().unwrap_or(0);
-    let window = (u128::from(high) << 64 | u128::from(expansion[limb])) >> shift;
-    window as u32 & ((1u64 << bits) - 1) as u32
+/// So many bits, at most 25, from bit `at` on, of little-endian bytes.
+fn digit(expansion: &[u8; 32], at: u32, bits: u32) -> u32 {
+    let first = (at / 8) as usize;
+    let bytes = expansion[first..first + 4].try_into().expect("four bytes are four bytes");
+    u32::from_le_bytes(bytes) >> (at % 8) & ((1 << bits) - 1)
 }
 
 #[cfg(test)]

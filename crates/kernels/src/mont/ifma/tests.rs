@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::cpu::{Family, has};
-use crate::mont::elements::Line;
-use crate::mont::powers::{Eights, Factor};
+use crate::mont::powers::{Eights, NO_STEP, ONE, SUM};
 use crate::mont::test_moduli::{Words, reduced};
 use crate::mont::{FastRing, Kernel, Squarer};
 use memory::DIGIT;
@@ -287,7 +286,7 @@ fn products_in_lanes_match_the_portable_ring() {
                     [(); 2].map(|()| (0..8).map(&mut number).collect());
                 put(&mut lanes.runs, &a);
                 put(&mut lanes.factors, &b);
-                lanes.multiply();
+                lanes.multiply(&[]);
                 for lane in 0..8 {
                     let digits: Vec<u64> = lanes.out.0.iter().map(|row| row.0[lane]).collect();
                     let [a, b] =
@@ -322,15 +321,16 @@ fn steps_in_lanes() {
         let mut fast = FastRing::with_kernel(Kernel::Ifma, &ring).unwrap();
         let element = |words: &mut Words| fast.enter(&reduced(&ring, &words.modulus(bits)));
         let elements: Vec<Vec<u64>> = (0..24).map(|_| element(&mut words)).collect();
-        let lines: Vec<Vec<Line>> = (elements.iter())
-            .map(|e| e.chunks(8).map(|words| Line(words.try_into().unwrap())).collect())
-            .collect();
+        let mut values = Elements::new(&fast, 24);
+        elements.iter().for_each(|element| values.push(element));
         let mut lanes = ifma.lanes(&ring);
         // Sums of both parities of the lanes, and of none.
         for step in 0..3 {
-            lanes.step(core::array::from_fn(|lane| Factor::Element(&lines[8 * step + lane])));
-            let sum = |lane: usize| if lane % 2 == step { Factor::Sum } else { Factor::One };
-            lanes.step(core::array::from_fn(sum));
+            let first = 8 * step as u32;
+            let ahead = core::array::from_fn(|lane| if lane % 2 == 0 { SUM } else { 23 });
+            lanes.step(&values, &core::array::from_fn(|lane| first + lane as u32), &ahead);
+            let sum = |lane: usize| if lane % 2 == step { SUM } else { ONE };
+            lanes.step(&values, &core::array::from_fn(sum), &NO_STEP);
         }
         let mut table = Elements::new(&fast, 16);
         lanes.finish(&mut table);

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! R ≡ A·B / X² (mod N). Half-way folding costs what Montgomery's reduction does, but is a full product,
-//! which Karatsuba's method makes cheaper. That is 22 B² multiplications for each half of a digit's
-//! product, 550 a number at B = 10, against 840 for one number at a time
+//! which Karatsuba's method makes cheaper. That is 20 products of blocks and the halves of four. A block's
+//! product is made of three of half the size, side by side: 17 B² multiplications for each half of a digit's
+//! product, 425 a number at B = 10, against 840 for one number at a time
 //! ([`FastRing::mul_assign`](crate::mont::FastRing::mul_assign)).
 //!
 //! # Correctness
@@ -22,12 +23,13 @@
 //! negative ones, for the carry is an arithmetic shift. A negative digit has its highest bit set and is
 //! noticed too.
 //!
-//! *No column overflows.* In units of 2^52, a product of blocks has columns from 0 to 2·B. By Karatsuba's
-//! method those of two blocks by two are between −4·B and 4·B + 2: the lower or upper product (2·B), the
-//! middle one with its two fixed-up carries (2·B + 2) less the outer two (4·B). Four by four, they are
-//! within 4·(4·B + 2) + 2 = 16·B + 10; each of the two folded products adds 4·B + 2 to a column, at most
-//! two of them to one; q times N's upper half as much, the other parts of q·N at most 6·B. Together below
-//! 34·B + 20 ≤ 700, far from the 2^11 that fit.
+//! *No column overflows.* In units of 2^52, a product of B/2 by B/2 digits has columns from 0 to B. By
+//! Karatsuba's method, from products whose columns are between −u and v those of the double size have columns
+//! between −(2·u + 2·v) and 2·u + 2·v + 2 at most: the lower or upper product, the middle one with its two
+//! fixed-up carries, less the outer two. So a block's are within 2·B + 2, those of two blocks by two within
+//! 8·B + 10, and four by four 32·B + 42. Each of the two folded products adds 8·B + 10 to a column, at most
+//! two of them to one; q times N's upper half as much, the other parts of q·N at most 6·B + 2. Together below
+//! 62·B + 74 ≤ 1314, which is less than the 2^11 that fit.
 //!
 //! *The sum of halves* may have a bit more than its B or 2·B digits. That bit is kept as a mask of lanes,
 //! and adds the other sum B (2·B) columns higher.
@@ -39,6 +41,7 @@
 //! column below X and k ≤ 4·B + 1 what those below carry into it, s + k is a multiple of 2^52, and
 //! (s + 512) >> 52 the carry.
 
+use crate::mont::elements::{Line, fetch};
 use crate::mont::ifma::memory::DIGIT;
 use core::arch::x86_64::*;
 
@@ -58,47 +61,127 @@ macro_rules! unrolled {
 /// The greatest B, so far does `unrolled` count.
 const MOST: usize = 20;
 
-/// A product of blocks: each row of one factor meets all of `b`, which stays in registers with the B + 1
-/// columns under work. `$rows` gives for row i its digit, what is added to column i, and what to column
-/// B + i; other work on rows may stand there too and is done meanwhile.
+/// The columns of a product of blocks, by Karatsuba's method. `$rows` gives the digits I and B/2 + I of one
+/// factor, and I of the sum of its halves, whose carry is `$ka`. The three products are made side by side:
+/// alone, one has too few columns to keep the multipliers busy.
 macro_rules! block_product {
-    ($out:ident, $b:ident, $i:ident, $rows:block) => {{
+    ($b:ident, ($sb:ident, $kb:expr), $ka:expr, $i:ident, $rows:expr) => {{
         let zero = _mm512_setzero_si512();
-        let mut acc = [zero; 2 * MOST];
-        unrolled!($i < B, {
-            let (digit, more, start) = $rows;
-            acc[$i + B] = start;
-            for j in 0..B {
-                acc[$i + j] = _mm512_madd52lo_epu64(acc[$i + j], digit, $b[j]);
+        let (mut low, mut high, mut mid) = ([zero; MOST], [zero; MOST], [zero; MOST]);
+        unrolled!($i < B / 2, {
+            let (x, y, z) = $rows;
+            let start = _mm512_maskz_mov_epi64($ka, $sb[$i]);
+            mid[B / 2 + $i] = _mm512_mask_add_epi64(start, $kb, start, z);
+            for j in 0..B / 2 {
+                low[$i + j] = _mm512_madd52lo_epu64(low[$i + j], x, $b[j]);
             }
-            $out[$i] = _mm512_add_epi64(acc[$i], more);
-            for j in 0..B {
-                acc[$i + j + 1] = _mm512_madd52hi_epu64(acc[$i + j + 1], digit, $b[j]);
+            for j in 0..B / 2 {
+                high[$i + j] = _mm512_madd52lo_epu64(high[$i + j], y, $b[B / 2 + j]);
+            }
+            for j in 0..B / 2 {
+                mid[$i + j] = _mm512_madd52lo_epu64(mid[$i + j], z, $sb[j]);
+            }
+            for j in 0..B / 2 {
+                low[$i + j + 1] = _mm512_madd52hi_epu64(low[$i + j + 1], x, $b[j]);
+            }
+            for j in 0..B / 2 {
+                high[$i + j + 1] = _mm512_madd52hi_epu64(high[$i + j + 1], y, $b[B / 2 + j]);
+            }
+            for j in 0..B / 2 {
+                mid[$i + j + 1] = _mm512_madd52hi_epu64(mid[$i + j + 1], z, $sb[j]);
             }
         });
-        $out[B..2 * B].copy_from_slice(&acc[B..2 * B]);
+        let mut columns = [zero; 2 * MOST];
+        for i in 0..B / 2 {
+            let difference = _mm512_sub_epi64(low[B / 2 + i], high[i]);
+            let more = _mm512_sub_epi64(mid[i], low[i]);
+            let less = _mm512_sub_epi64(mid[B / 2 + i], high[B / 2 + i]);
+            columns[i] = low[i];
+            columns[B / 2 + i] = _mm512_add_epi64(more, difference);
+            columns[B + i] = _mm512_sub_epi64(less, difference);
+            columns[B + B / 2 + i] = high[B / 2 + i];
+        }
+        let both = $ka & $kb;
+        let one = _mm512_set1_epi64(1);
+        columns[B + B / 2] =
+            _mm512_mask_add_epi64(columns[B + B / 2], both, columns[B + B / 2], one);
+        columns
     }};
+}
+
+/// [`sum_of_halves`] of a block.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline]
+fn inner_sum<const B: usize>(x: &[Row; B], seen: &mut Row) -> ([Row; MOST], __mmask8) {
+    let mut sum = [_mm512_setzero_si512(); MOST];
+    let carry = sum_of_halves(&mut sum[..B / 2], &x[..B / 2], &x[B / 2..], seen);
+    (sum, carry)
 }
 
 /// out[..2B] = a·b of B digits each.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
-fn mul<const B: usize>(out: &mut [Row], a: &[Row], b: &[Row]) {
-    let (out, a, b) = (&mut out[..2 * B], &a[..B], rows_of::<B>(b));
-    let zero = _mm512_setzero_si512();
-    block_product!(out, b, I, { (a[I], zero, zero) });
+fn mul<const B: usize>(out: &mut [Row], a: &[Row], b: &[Row], seen: &mut Row) {
+    let (out, a, b) = (&mut out[..2 * B], rows_of::<B>(a), rows_of::<B>(b));
+    let ((sa, ka), (sb, kb)) = (inner_sum(a, seen), inner_sum(b, seen));
+    let columns = block_product!(b, (sb, kb), ka, I, (a[I], a[B / 2 + I], sa[I]));
+    out.copy_from_slice(&columns[..2 * B]);
+}
+
+/// B digits of a constant, and the sum of their halves, whose carry is the same for all lanes.
+#[derive(Clone)]
+struct Block {
+    digits: Vec<u64>,
+    sum: Vec<u64>,
+    carry: __mmask8,
+}
+
+impl Block {
+    fn new(digits: &[u64]) -> Self {
+        let (sum, carry) = halves_of(digits);
+        Self { digits: digits.to_vec(), sum, carry }
+    }
+}
+
+/// The sum of both halves of a constant, and its carry for all lanes.
+fn halves_of(digits: &[u64]) -> (Vec<u64>, __mmask8) {
+    let (low, high) = digits.split_at(digits.len() / 2);
+    let mut carry = 0;
+    let add = |(a, b)| {
+        let sum = a + b + carry;
+        carry = sum >> 52;
+        sum & DIGIT
+    };
+    let sum = low.iter().zip(high).map(add).collect();
+    (sum, if carry > 0 { 0xff } else { 0 })
+}
+
+/// The columns of a constant times a block.
+macro_rules! constant_product {
+    ($a:ident, $b:ident, $seen:ident) => {{
+        let (digits, sum) = (&$a.digits[..B], &$a.sum[..B / 2]);
+        let (sb, kb) = inner_sum($b, $seen);
+        let row = |digit: u64| _mm512_set1_epi64(digit as i64);
+        block_product!($b, (sb, kb), $a.carry, I, {
+            (row(digits[I]), row(digits[B / 2 + I]), row(sum[I]))
+        })
+    }};
 }
 
 /// out[..2B] = a·b, or with `ADD` += a·b, with one a for all lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
-fn mul_constant<const B: usize, const ADD: bool>(out: &mut [Row], a: &[u64], b: &[Row]) {
-    let (out, a, b) = (&mut out[..2 * B], &a[..B], rows_of::<B>(b));
-    let zero = _mm512_setzero_si512();
-    block_product!(out, b, I, {
-        let (more, start) = if ADD { (out[I], out[B + I]) } else { (zero, zero) };
-        (_mm512_set1_epi64(a[I] as i64), more, start)
-    });
+fn mul_constant<const B: usize, const ADD: bool>(
+    out: &mut [Row],
+    a: &Block,
+    b: &[Row],
+    seen: &mut Row,
+) {
+    let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
+    let columns = constant_product!(a, b, seen);
+    for (out, column) in out.iter_mut().zip(columns) {
+        *out = if ADD { _mm512_add_epi64(*out, column) } else { column };
+    }
 }
 
 #[inline(always)]
@@ -238,50 +321,21 @@ fn add_middle(out: &mut [Row], width: usize, mid: &[Row], (sa, ka): Sum<'_>, (sb
     high[0] = _mm512_mask_add_epi64(high[0], ka & kb, high[0], _mm512_set1_epi64(1));
 }
 
-/// out[..2B] = a0·b0, and both [`sum_of_halves`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-fn mul_and_sum<const B: usize>(
-    out: &mut [Row],
-    [a0, a1]: [&[Row]; 2],
-    [b0, b1]: [&[Row]; 2],
-    [sa, sb]: [&mut [Row]; 2],
-    seen: &mut Row,
-) -> [__mmask8; 2] {
-    let (out, a0, a1) = (&mut out[..2 * B], &a0[..B], &a1[..B]);
-    let (b0, b1) = (rows_of::<B>(b0), &b1[..B]);
-    let (sa, sb) = (&mut sa[..B], &mut sb[..B]);
-    let mask = _mm512_set1_epi64(DIGIT as i64);
-    let zero = _mm512_setzero_si512();
-    let (mut a_carry, mut b_carry) = (zero, zero);
-    block_product!(out, b0, I, {
-        let digit = a0[I];
-        let (a, b) = (_mm512_add_epi64(digit, a1[I]), _mm512_add_epi64(b0[I], b1[I]));
-        sa[I] = _mm512_add_epi64(_mm512_and_si512(a, mask), a_carry);
-        sb[I] = _mm512_add_epi64(_mm512_and_si512(b, mask), b_carry);
-        *seen = _mm512_ternarylogic_epi64::<0xfe>(*seen, sa[I], sb[I]);
-        (a_carry, b_carry) = (_mm512_srli_epi64::<52>(a), _mm512_srli_epi64::<52>(b));
-        (digit, zero, zero)
-    });
-    [_mm512_test_epi64_mask(a_carry, a_carry), _mm512_test_epi64_mask(b_carry, b_carry)]
-}
-
 /// Karatsuba's middle: adds to the middle of `out` the product of the sums less both outer products, and
 /// what the sums' carries bring. Four parts of B columns.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
-fn mul_middle<const B: usize>(out: &mut [Row], (sa, ka): Sum<'_>, (sb, kb): Sum<'_>) {
-    let (low, rest) = out[..4 * B].split_at_mut(B);
-    let (middle, high) = rest.split_at_mut(2 * B);
-    let (sa, b) = (&sa[..B], rows_of::<B>(sb));
-    block_product!(middle, b, I, {
-        let difference = _mm512_sub_epi64(middle[I], middle[B + I]);
-        let more = _mm512_sub_epi64(difference, low[I]);
-        let less = _mm512_add_epi64(high[I], difference);
-        let start = _mm512_sub_epi64(_mm512_maskz_mov_epi64(ka, b[I]), less);
-        (sa[I], more, _mm512_mask_add_epi64(start, kb, start, sa[I]))
-    });
-    high[0] = _mm512_mask_add_epi64(high[0], ka & kb, high[0], _mm512_set1_epi64(1));
+fn mul_middle<const B: usize>(
+    out: &mut [Row],
+    (sa, ka): Sum<'_>,
+    (sb, kb): Sum<'_>,
+    seen: &mut Row,
+) {
+    let (a, b) = (rows_of::<B>(sa), rows_of::<B>(sb));
+    let ((inner_a, inner_ka), (inner_b, inner_kb)) = (inner_sum(a, seen), inner_sum(b, seen));
+    let mid =
+        block_product!(b, (inner_b, inner_kb), inner_ka, I, { (a[I], a[B / 2 + I], inner_a[I]) });
+    add_middle(out, B, &mid, (a, ka), (b, kb));
 }
 
 /// out[..4B] = a·b of 2·B digits each; `sums`: space for 2·B rows.
@@ -297,47 +351,49 @@ fn mul_two<const B: usize>(
     let (a0, a1) = a[..2 * B].split_at(B);
     let (b0, b1) = b[..2 * B].split_at(B);
     let (sa, sb) = sums[..2 * B].split_at_mut(B);
-    let [ka, kb] = mul_and_sum::<B>(out, [a0, a1], [b0, b1], [sa, sb], seen);
-    mul::<B>(&mut out[2 * B..], a1, b1);
-    mul_middle::<B>(out, (sa, ka), (sb, kb));
+    mul::<B>(out, a0, b0, seen);
+    mul::<B>(&mut out[2 * B..], a1, b1, seen);
+    let (ka, kb) = (sum_of_halves(sa, a0, a1, seen), sum_of_halves(sb, b0, b1, seen));
+    mul_middle::<B>(out, (sa, ka), (sb, kb), seen);
 }
 
 /// 2·B digits of a constant, and their sum of halves.
 #[derive(Clone)]
-pub(super) struct Half {
-    digits: Vec<u64>,
-    sum: Vec<u64>,
+struct Half {
+    low: Block,
+    high: Block,
+    sum: Block,
     /// The sum's carry, the same for all lanes.
     carry: __mmask8,
 }
 
 impl Half {
     fn new(digits: &[u64]) -> Self {
-        let b = digits.len() / 2;
-        let mut carry = 0;
-        let sum = (0..b)
-            .map(|i| {
-                let sum = digits[i] + digits[b + i] + carry;
-                carry = sum >> 52;
-                sum & DIGIT
-            })
-            .collect();
-        Half { digits: digits.to_vec(), sum, carry: if carry > 0 { 0xff } else { 0 } }
+        let (low, high) = digits.split_at(digits.len() / 2);
+        let (sum, carry) = halves_of(digits);
+        Self { low: Block::new(low), high: Block::new(high), sum: Block::new(&sum), carry }
     }
 }
 
 /// out[..4B] += a·c, where `sa` is a's sum of halves; t: space for 4·B rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
-fn mul_half<const B: usize>(out: &mut [Row], a: &[Row], sa: Sum<'_>, c: &Half, t: &mut [Row]) {
+fn mul_half<const B: usize>(
+    out: &mut [Row],
+    a: &[Row],
+    sa: Sum<'_>,
+    c: &Half,
+    t: &mut [Row],
+    seen: &mut Row,
+) {
     let (low, rest) = out[..4 * B].split_at_mut(B);
     let (middle, high) = rest.split_at_mut(2 * B);
     let (t_low, t_high) = t[..4 * B].split_at_mut(2 * B);
-    mul_outer::<B, false>(t_low, low, &c.digits, a);
-    mul_outer::<B, true>(t_high, high, &c.digits[B..], &a[B..]);
+    mul_outer::<B, false>(t_low, low, &c.low, a, seen);
+    mul_outer::<B, true>(t_high, high, &c.high, &a[B..], seen);
     let both = sa.1 & c.carry;
     high[0] = _mm512_mask_add_epi64(high[0], both, high[0], _mm512_set1_epi64(1));
-    add_middle_of_half::<B>(middle, t, sa, c);
+    add_middle_of_half::<B>(middle, t, sa, c, seen);
 }
 
 /// t[..2B] = a·b, and also out[..B] += its lower half, or with `HIGH` its upper half.
@@ -346,43 +402,43 @@ fn mul_half<const B: usize>(out: &mut [Row], a: &[Row], sa: Sum<'_>, c: &Half, t
 fn mul_outer<const B: usize, const HIGH: bool>(
     t: &mut [Row],
     out: &mut [Row],
-    a: &[u64],
+    a: &Block,
     b: &[Row],
+    seen: &mut Row,
 ) {
-    let (t, out, a, b) = (&mut t[..2 * B], &mut out[..B], &a[..B], rows_of::<B>(b));
-    let zero = _mm512_setzero_si512();
-    block_product!(t, b, I, {
-        if !HIGH && I != 0 {
-            // What the step before has made is in a register still.
-            out[I - 1] = _mm512_add_epi64(out[I - 1], t[I - 1]);
-        }
-        (_mm512_set1_epi64(a[I] as i64), zero, zero)
-    });
-    if HIGH {
-        for i in 0..B {
-            out[i] = _mm512_add_epi64(out[i], t[B + i]);
-        }
-    } else {
-        out[B - 1] = _mm512_add_epi64(out[B - 1], t[B - 1]);
+    let (t, out, b) = (&mut t[..2 * B], &mut out[..B], rows_of::<B>(b));
+    let columns = constant_product!(a, b, seen);
+    t.copy_from_slice(&columns[..2 * B]);
+    let half = if HIGH { &columns[B..] } else { &columns };
+    for i in 0..B {
+        out[i] = _mm512_add_epi64(out[i], half[i]);
     }
 }
 
 /// Adds the middle product, of `sa` and c's sum, less the outer products `t`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
-fn add_middle_of_half<const B: usize>(out: &mut [Row], t: &[Row], (sa, ka): Sum<'_>, c: &Half) {
-    let (out, t) = (&mut out[..2 * B], &t[..4 * B]);
-    let (b, sum) = (rows_of::<B>(sa), &c.sum[..B]);
-    let kc = c.carry;
-    block_product!(out, b, I, {
-        let digit = _mm512_set1_epi64(sum[I] as i64);
-        let difference = _mm512_sub_epi64(t[B + I], t[2 * B + I]);
-        let more = _mm512_add_epi64(out[I], _mm512_sub_epi64(difference, t[I]));
-        let less = _mm512_add_epi64(difference, t[3 * B + I]);
-        let start = _mm512_sub_epi64(out[B + I], less);
-        let start = _mm512_mask_add_epi64(start, kc, start, b[I]);
-        (digit, more, _mm512_mask_add_epi64(start, ka, start, digit))
-    });
+fn add_middle_of_half<const B: usize>(
+    out: &mut [Row],
+    t: &[Row],
+    (sa, ka): Sum<'_>,
+    c: &Half,
+    seen: &mut Row,
+) {
+    let (out, t, b) = (&mut out[..2 * B], &t[..4 * B], rows_of::<B>(sa));
+    let (sum, digits) = (&c.sum, &c.sum.digits[..B]);
+    let columns = constant_product!(sum, b, seen);
+    for i in 0..B {
+        let difference = _mm512_sub_epi64(t[B + i], t[2 * B + i]);
+        let more = _mm512_sub_epi64(_mm512_add_epi64(columns[i], difference), t[i]);
+        out[i] = _mm512_add_epi64(out[i], more);
+        let less = _mm512_add_epi64(difference, t[3 * B + i]);
+        let more = _mm512_sub_epi64(columns[B + i], less);
+        let more = _mm512_mask_add_epi64(more, c.carry, more, b[i]);
+        let digit = _mm512_set1_epi64(digits[i] as i64);
+        let more = _mm512_mask_add_epi64(more, ka, more, digit);
+        out[B + i] = _mm512_add_epi64(out[B + i], more);
+    }
 }
 
 /// C, N and N' of a modulus.
@@ -390,16 +446,25 @@ fn add_middle_of_half<const B: usize>(out: &mut [Row], t: &[Row], (sa, ka): Sum<
 pub(super) struct Constants {
     fold: [Half; 2],
     n: Vec<u64>,
+    /// Of N's four blocks the second.
+    n_second: Block,
     n_high: Half,
     inverse: Vec<u64>,
+    inverse_low: Block,
 }
 
 impl Constants {
     /// Of the digits of C (4·B), N (4·B) and N' (2·B).
     pub(super) fn new(fold: &[u64], n: Vec<u64>, inverse: Vec<u64>) -> Self {
-        let half = n.len() / 2;
-        let fold = [Half::new(&fold[..half]), Half::new(&fold[half..])];
-        Constants { fold, n_high: Half::new(&n[half..]), n, inverse }
+        let (half, b) = (n.len() / 2, n.len() / 4);
+        Constants {
+            fold: [Half::new(&fold[..half]), Half::new(&fold[half..])],
+            n_second: Block::new(&n[b..half]),
+            n_high: Half::new(&n[half..]),
+            n,
+            inverse_low: Block::new(&inverse[..b]),
+            inverse,
+        }
     }
 }
 
@@ -407,6 +472,23 @@ impl Constants {
 pub(super) const fn scratch_rows(b: usize) -> usize {
     // T, two sums, and the middle of T with its sums.
     8 * b + 2 * b + 2 * b + 4 * b + 4 * b
+}
+
+/// Elements of B/2 lines that will be factors soon, brought near one at a time between products of blocks.
+pub(super) struct Ahead<'a>(core::slice::Iter<'a, &'a [Line]>);
+
+impl<'a> Ahead<'a> {
+    pub(super) fn new(elements: &'a [&'a [Line]]) -> Self {
+        Self(elements.iter())
+    }
+
+    /// Asks for the next one.
+    #[inline(always)]
+    fn fetch_one<const B: usize>(&mut self) {
+        if let Some(lines) = self.0.next() {
+            fetch(&lines[..B / 2]);
+        }
+    }
 }
 
 /// out = a·b / X² mod N for eight pairs of 4·B digits; returns the lanes in which that does not count.
@@ -417,6 +499,7 @@ pub(super) fn product<const B: usize>(
     b: &[Row],
     constants: &Constants,
     scratch: &mut [Row],
+    ahead: &mut Ahead<'_>,
 ) -> __mmask8 {
     let mut seen = _mm512_setzero_si512();
     let half = 2 * B;
@@ -426,11 +509,15 @@ pub(super) fn product<const B: usize>(
     let (mid, t) = scratch.split_at_mut(4 * B);
     let ka = sum_of_halves(sa, &a[..half], &a[half..], &mut seen);
     let kb = sum_of_halves(sb, &b[..half], &b[half..], &mut seen);
+    ahead.fetch_one::<B>();
     mul_two::<B>(wide, &a[..half], &b[..half], t, &mut seen);
+    ahead.fetch_one::<B>();
     mul_two::<B>(&mut wide[4 * B..], &a[half..], &b[half..], t, &mut seen);
+    ahead.fetch_one::<B>();
     mul_two::<B>(mid, sa, sb, t, &mut seen);
     add_middle(wide, half, mid, (sa, ka), (sb, kb));
-    reduce::<B>(wide, constants, [sa, sb, mid, t], &mut seen);
+    ahead.fetch_one::<B>();
+    reduce::<B>(wide, constants, [sa, sb, mid, t], &mut seen, ahead);
     last_digits(out, &wide[4 * B..], &mut seen);
     _mm512_test_epi64_mask(seen, _mm512_set1_epi64(!DIGIT as i64))
 }
@@ -443,30 +530,35 @@ fn reduce<const B: usize>(
     constants: &Constants,
     [part, q, columns, t]: [&mut [Row]; 4],
     seen: &mut Row,
+    ahead: &mut Ahead<'_>,
 ) {
     let half = 2 * B;
     // P = T / X + Low·C, with Low in `part` and its sum in `q`.
     let (low, rest) = wide.split_at_mut(half);
     let (carry, more) = digits_and_sums::<B>(part, q, low, seen);
     rest[0] = _mm512_add_epi64(rest[0], carry);
-    mul_half::<B>(rest, part, (q, more), &constants.fold[0], t);
-    mul_half::<B>(&mut rest[half..], part, (q, more), &constants.fold[1], t);
+    mul_half::<B>(rest, part, (q, more), &constants.fold[0], t, seen);
+    ahead.fetch_one::<B>();
+    mul_half::<B>(&mut rest[half..], part, (q, more), &constants.fold[1], t, seen);
     // q = P·N' mod X.
     let (low, rest) = rest.split_at_mut(half);
     let carry = digits(part, low, seen);
     rest[0] = _mm512_add_epi64(rest[0], carry);
     let inverse = &constants.inverse[..half];
-    mul_constant::<B, false>(columns, inverse, part);
+    ahead.fetch_one::<B>();
+    mul_constant::<B, false>(columns, &constants.inverse_low, part, seen);
     mul_halves::<B, false>(&mut columns[B..], [inverse, &inverse[B..]], [&part[B..], part]);
     let last = part[half - 1];
     let sums = part;
     let (_, more) = digits_and_sums::<B>(q, sums, columns, seen);
+    ahead.fetch_one::<B>();
     // R = (P + q·N) / X.
     let n = &constants.n[..half];
     rest[0] = _mm512_add_epi64(rest[0], vanish::<B>(last, q, n));
     mul_halves::<B, true>(rest, [&n[B..], n], [q, &q[B..]]);
-    mul_constant::<B, true>(rest, &n[B..], &q[B..]);
-    mul_half::<B>(rest, q, (sums, more), &constants.n_high, t);
+    mul_constant::<B, true>(rest, &constants.n_second, &q[B..], seen);
+    ahead.fetch_one::<B>();
+    mul_half::<B>(rest, q, (sums, more), &constants.n_high, t, seen);
 }
 
 /// What P + q·N carries out of its 2·B lowest columns, `last` being P's last digit there.
