@@ -1,8 +1,12 @@
 //! Where a key's state is kept, and how its refusals are told.
 
+mod place;
+
 use super::{key, with_suffix};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::Access;
+pub(crate) use place::StoreArgs;
+use place::{Place, check_links, check_there, default_place, place, seen_path};
 use rand_core::Rng;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,83 +17,8 @@ use tetralith_xmss::state::{
     StateStore,
 };
 
-/// The option that names a store.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub(crate) struct StoreArgs {
-    /// The key's state: sqlite:PATH, file:PATH, or for several signers postgres://… or etcd://…
-    /// [default: the environment's TETRALITH_STORE, else sqlite:KEY.state]
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
-}
-
 /// A store of any kind.
 pub(crate) type Store = Box<dyn StateStore>;
-
-/// What a URL names.
-#[derive(PartialEq, Eq)]
-enum Place {
-    Sqlite(PathBuf),
-    File(PathBuf),
-    Postgres(String),
-    Etcd(String),
-}
-
-impl Place {
-    /// How a refusal of the store at this place is told.
-    fn failure(&self, error: &StateError) -> Failure {
-        let failure = failure(error);
-        match (self.path(), error) {
-            (Some(path), StateError::Io(_) | StateError::Damaged(_)) => {
-                let message = format!("{} ({})", failure.message, path.display());
-                Failure { message, ..failure }
-            }
-            (None, StateError::Io(_)) => {
-                failure.hint("see that the server runs and is reached; no index was used")
-            }
-            _ => failure,
-        }
-    }
-
-    /// The file, where the state is in one.
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Place::Sqlite(path) | Place::File(path) => Some(path),
-            Place::Postgres(_) | Place::Etcd(_) => None,
-        }
-    }
-}
-
-impl StoreArgs {
-    /// The file that the state of a key is in; `None` where it is in none, or the URL is not known.
-    pub(crate) fn file(&self, key: &Path) -> Option<PathBuf> {
-        Some(place(self, key).ok()?.path()?.to_owned())
-    }
-}
-
-fn default_place(key: &Path) -> Place {
-    Place::Sqlite(with_suffix(&key::resolved(key), ".state"))
-}
-
-fn seen_path(key: &Path) -> PathBuf {
-    with_suffix(&key::resolved(key), ".seen")
-}
-
-fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
-    // In the environment a password is not seen by those who list the processes.
-    let url = arguments.store.clone().or_else(|| std::env::var("TETRALITH_STORE").ok());
-    let Some(url) = url.filter(|url| !url.is_empty()) else {
-        return Ok(default_place(key));
-    };
-    match url.split_once(':') {
-        Some(("sqlite", path)) if !path.is_empty() => Ok(Place::Sqlite(path.into())),
-        Some(("file", path)) if !path.is_empty() => Ok(Place::File(path.into())),
-        Some(("postgres" | "postgresql", _)) => Ok(Place::Postgres(url)),
-        Some(("etcd" | "etcds", _)) => Ok(Place::Etcd(url)),
-        // What it is instead is not told: it could hold a password.
-        _ => Err(Failure::usage("store.url", "the store is none of a kind that is known")
-            .hint("use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE, etcd://HOST or etcds://HOST")),
-    }
-}
 
 /// Opens a key's store, which must be there, and locks it where it is not one for several signers.
 pub(crate) fn open(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
@@ -108,36 +37,6 @@ fn open_or_make(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcom
         Place::Etcd(url) => EtcdStore::open(url, id, Some(&seen)).map(boxed),
     };
     opened.map_err(|error| place.failure(&error))
-}
-
-/// Refuses where no state is in the file that it should be in.
-fn check_there(place: &Place, key: &Path) -> Outcome {
-    let Some(path) = place.path().filter(|path| !path.exists()) else { return Ok(()) };
-    check_links(place, key)?;
-    let failure = failure(&StateError::Missing);
-    let message = format!("{} (looked for at {})", failure.message, path.display());
-    Err(Failure { message, ..failure })
-}
-
-/// Refuses a key that has several names and no state beside this one: the state beside another one counts,
-/// and a second would give its indices again.
-fn check_links(place: &Place, key: &Path) -> Outcome {
-    #[cfg(unix)]
-    if let (true, Ok(found)) = (*place == default_place(key), std::fs::metadata(key)) {
-        use std::os::unix::fs::MetadataExt;
-        let (names, name) = (found.nlink(), key.display());
-        if names > 1 && place.path().is_some_and(|path| !path.exists()) {
-            let message = format!(
-                "{name} is one of {names} names of the key file (hard links), and its state is not \
-                 beside this one"
-            );
-            return Err(Failure::new(Exit::State, "state.linked", message).hint(
-                "use the key by the name that its state has, or name the state with --store",
-            ));
-        }
-    }
-    let _ = (place, key);
-    Ok(())
 }
 
 fn boxed(store: impl StateStore + 'static) -> Store {
@@ -421,28 +320,4 @@ pub(crate) fn failure(error: &StateError) -> Failure {
         _ => (Exit::Environment, "io.state", "see that its disk has room and is writable"),
     };
     Failure::new(exit, code, error).hint(hint)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls_name_stores() {
-        let place = |url: Option<&str>| {
-            super::place(&StoreArgs { store: url.map(str::to_owned) }, Path::new("a/key"))
-        };
-        assert!(place(None).unwrap() == Place::Sqlite("a/key.state".into()));
-        assert!(place(Some("sqlite:/x/y")).unwrap() == Place::Sqlite("/x/y".into()));
-        assert!(place(Some("file:y")).unwrap() == Place::File("y".into()));
-        assert!(place(Some("postgres://h/d")).unwrap() == Place::Postgres("postgres://h/d".into()));
-        for url in ["etcd://h", "etcds://h?cacert=f"] {
-            assert!(place(Some(url)).unwrap() == Place::Etcd(url.into()));
-        }
-        for wrong in ["file:", "nothing", "postgress://user:secret@host/db"] {
-            let refused = place(Some(wrong)).err().unwrap();
-            assert_eq!(refused.code, "store.url");
-            assert!(!refused.message.contains("secret"));
-        }
-    }
 }

@@ -1,0 +1,106 @@
+//! The forms in which keys, certificates, words and parameter sets are read.
+
+use super::Place;
+use std::fs;
+use tetralith_xmss::{PublicKey, Scheme};
+
+/// Decodes the body of a PEM file.
+fn der(pem: &str) -> Vec<u8> {
+    let digits = |c: char| match c {
+        'A'..='Z' => Some(c as u32 - 65),
+        'a'..='z' => Some(c as u32 - 71),
+        '0'..='9' => Some(c as u32 + 4),
+        '+' => Some(62),
+        '/' => Some(63),
+        _ => None,
+    };
+    let body: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+    let values: Vec<u32> = body.chars().filter_map(digits).collect();
+    let bytes = values.chunks(4).flat_map(|four| {
+        let bits = (0..4).fold(0, |bits, i| bits << 6 | four.get(i).copied().unwrap_or(0));
+        bits.to_be_bytes()[1..four.len()].to_vec()
+    });
+    bytes.collect()
+}
+
+#[test]
+fn public_keys_are_read_in_every_form() {
+    let place = Place::new();
+    place.done("keygen -o k --no-passphrase");
+    place.done("sign -k k --no-passphrase m");
+    place.done("pub k -o raw");
+    place.done("pub k --format pem -o pem");
+    let raw = fs::read(place.at("raw")).unwrap();
+    let pem = fs::read_to_string(place.at("pem")).unwrap();
+    fs::write(place.at("hex"), hex::encode(&raw) + "\n").unwrap();
+    fs::write(place.at("der"), der(&pem)).unwrap();
+    for form in ["k", "raw", "pem", "hex", "der"] {
+        place.done(&format!("verify -p {form} -s m.sig m"));
+    }
+    fs::write(place.at("two"), pem.repeat(2)).unwrap();
+    place.refused("verify -p two -s m.sig m", 2, "input.malformed").says("more than one block");
+    // The identifier of an XMSS^MT key is that of another set of XMSS.
+    let params = tetralith_xmss::Params::from_oid(Scheme::XmssMt, 1).unwrap();
+    let multi = PublicKey::from_parts(params, &[7; 64]).unwrap();
+    fs::write(place.at("mt"), multi.to_bytes()).unwrap();
+    fs::write(place.at("mt.sig"), vec![0; params.signature_bytes()]).unwrap();
+    let told = place.refused("verify -p mt -s mt.sig m", 2, "input.length");
+    told.says("--params XMSSMT-SHA2_20/2_256");
+    place.refused("address -p k", 2, "key.not_qrl").says("only QRL's keys have an address");
+    place
+        .refused("export k --format aidos --plain --no-passphrase -o x", 2, "key.not_aidos")
+        .says("--derivation prf-counter");
+}
+
+#[test]
+fn certificates_verify_at_the_command() {
+    let place = Place::new();
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/xmss/botan");
+    let roots = ["xmss_isara_root.pem", "xmss_bouncycastle_sha256_10_root.pem"];
+    for root in roots {
+        let told = place.done(&format!("verify-certificate {vectors}/{root}"));
+        assert_eq!(told.object["self_signed"], true);
+        place.done(&format!("verify-certificate -p {vectors}/{root} {vectors}/{root}"));
+    }
+    let pem = fs::read_to_string(format!("{vectors}/{}", roots[0])).unwrap();
+    let mut der = der(&pem);
+    fs::write(place.at("root.der"), &der).unwrap();
+    place.done("verify-certificate -p root.der root.der");
+    let other = format!("verify-certificate -p {vectors}/{} root.der", roots[1]);
+    place.refused(&other, 1, "verification.failed");
+    let last = der.len() - 1;
+    der[last] ^= 1;
+    fs::write(place.at("root.der"), &der).unwrap();
+    place.refused("verify-certificate root.der", 1, "verification.failed");
+}
+
+#[test]
+fn imports_tell_what_is_left_and_which_word_is_wrong() {
+    let place = Place::with_key();
+    place.done("export k --copy --no-passphrase -o words");
+    let words = fs::read_to_string(place.at("words")).unwrap();
+    fs::write(place.at("upper"), words.to_uppercase()).unwrap();
+    let import = |from: &str, at: u64| {
+        let to = format!("-o {from}.key --no-passphrase --resume-at {at}");
+        format!("import --qrl-mnemonic {from} {to}")
+    };
+    assert_eq!(place.done(&import("upper", 5)).object["left"], 11);
+    place.refused(&import("words", 16), 2, "input.index");
+    let mut list: Vec<_> = words.split_whitespace().collect();
+    list[6] = "tetralith";
+    fs::write(place.at("typo"), list.join(" ")).unwrap();
+    let told = place.refused(&import("typo", 0), 2, "input.word");
+    told.says("word 7 ");
+    assert!(!told.object.to_string().contains("tetralith"));
+}
+
+#[test]
+fn parameter_sets_are_listed() {
+    let place = Place::new();
+    let sets = place.done("params").object["sets"].clone();
+    assert_eq!(sets.as_array().unwrap().len(), 77 + 42);
+    assert_eq!(sets[0]["params"], "XMSS-SHA2_10_256");
+    let told = place.run("keygen -o k --params xmss-sha2_16_256");
+    assert_eq!(told.exit, 2);
+    told.says("XMSS-SHA2_16_256");
+}
