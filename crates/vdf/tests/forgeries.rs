@@ -125,8 +125,8 @@ fn segments_exchanged() {
     let bytes = proof(System::Segmented, &modulus, &x, T).1.to_bytes();
     let (first, length) = (17 + 3 * w, 8 + 2 * w);
     let element = |i: usize| first + i * length + 8 + w;
-    // Proofs of two segments exchanged; the last two have the same length.
-    for (i, j) in [(0, 1), (2, 3)] {
+    // Proofs of two segments exchanged; of the shortest ones both proofs are 1.
+    for (i, j) in [(0, 1), (1, 2)] {
         let mut forged = bytes.clone();
         for k in 0..w {
             forged.swap(element(i) + k, element(j) + k);
@@ -135,9 +135,10 @@ fn segments_exchanged() {
     }
     // A squaring moved from one segment to the next.
     let mut forged = bytes.clone();
-    forged[first + 7] += 1;
-    forged[first + length + 6] -= 1;
-    forged[first + length + 7] = forged[first + length + 7].wrapping_sub(1);
+    for (at, more) in [(first, 1), (first + length, -1)] {
+        let field: &mut [u8; 8] = (&mut forged[at..at + 8]).try_into().unwrap();
+        *field = u64::from_be_bytes(*field).checked_add_signed(more).unwrap().to_be_bytes();
+    }
     refused(&forged, "a squaring moved");
     // The value between two segments replaced.
     let mut forged = bytes.clone();
