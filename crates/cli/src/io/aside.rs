@@ -67,7 +67,7 @@ fn is_free(file: &File) -> bool {
 }
 
 /// Whether the file is still the one of that name.
-fn is_at(file: &File, path: &Path) -> bool {
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
