@@ -207,40 +207,6 @@ impl FastRing {
         }
     }
 
-    /// Multiplies element i of `table` by element j of `with`, for each [i, j] in turn: faster than one
-    /// by one, for products that do not wait for each other keep the multipliers busy.
-    ///
-    /// # Panics
-    /// A pair names an element that is not there.
-    pub fn mul_each(&mut self, table: &mut Elements, with: &Elements, pairs: &[[u32; 2]]) {
-        match &mut self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(ifma) => ifma.multiply_each(table, Some(with), pairs),
-            _ => {
-                for &[i, j] in pairs {
-                    self.mul_assign(table.value_mut(i as usize), with.value(j as usize));
-                }
-            }
-        }
-    }
-
-    /// As [`FastRing::mul_each`], with both factors of a pair in one table.
-    ///
-    /// # Panics
-    /// A pair names an element that is not there.
-    pub fn mul_within(&mut self, table: &mut Elements, pairs: &[[u32; 2]]) {
-        match &mut self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(ifma) => ifma.multiply_each(table, None, pairs),
-            _ => {
-                for &[i, j] in pairs {
-                    let factor = table.value(j as usize).to_vec();
-                    self.mul_assign(table.value_mut(i as usize), &factor);
-                }
-            }
-        }
-    }
-
     /// Squares `a` in place, `count` times.
     pub fn square_assign(&mut self, a: &mut [u64], count: u64) {
         match &mut self.engine {

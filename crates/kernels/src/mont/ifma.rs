@@ -66,7 +66,7 @@ mod memory;
 use super::exact::{Exact, power_of_two};
 use super::{Elements, Ring};
 use lanes::Lanes;
-use memory::{AHEAD, Memory, Pair, Pairs, Record, from_digits, to_digits};
+use memory::{Memory, Record, from_digits, to_digits};
 use std::sync::{Arc, OnceLock};
 
 const BLOCK_BITS: usize = 416;
@@ -229,64 +229,6 @@ impl Ifma {
             to_digits(a, &product);
         }
     }
-
-    /// Multiplies element i of `table` by element j of `with`, or of the table itself, for each [i, j]
-    /// in turn.
-    ///
-    /// # Panics
-    /// A pair names an element that is not there.
-    pub(super) fn multiply_each(
-        &mut self,
-        table: &mut Elements,
-        with: Option<&Elements>,
-        pairs: &[Pair],
-    ) {
-        let (count, others) = (table.len(), with.map_or(table.len(), Elements::len));
-        let most =
-            pairs.iter().fold([0, 0], |most, pair| [most[0].max(pair[0]), most[1].max(pair[1])]);
-        let there = (most[0] as usize) < count && (most[1] as usize) < others;
-        assert!(there || pairs.is_empty(), "a pair names elements of the tables");
-        let (first, width) = table.place_mut();
-        let (second, other) = with.map_or((first.cast_const(), width), Elements::place);
-        assert_eq!((width, other), (self.v, self.v), "the tables are of this class");
-        let mut list = [[0; 2]; RUN + AHEAD];
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            let run = independent(&rest[..rest.len().min(RUN)], with.is_none());
-            list[..run].copy_from_slice(&rest[..run]);
-            list[run..run + AHEAD].fill(rest[run - 1]);
-            let places = &list[..run + AHEAD];
-            // SAFETY: the places are of whole elements of the two tables by the assertion, the tables
-            // are borrowed by this call and not touched meanwhile, and `independent` has cut the list.
-            let left = unsafe { self.memory.multiply_each(&Pairs { first, second, places }) };
-            let done = run - left;
-            if left > 0 {
-                let [i, j] = rest[done].map(|place| place as usize);
-                let factor = self.limbs(with.unwrap_or(table).value(j));
-                let product = self.exact.product(&self.limbs(table.value(i)), &factor);
-                to_digits(table.value_mut(i), &product);
-                self.redone += 1;
-            }
-            rest = &rest[done + usize::from(left > 0)..];
-        }
-    }
-}
-
-/// The most pairs that are given to the kernel at once.
-const RUN: usize = 512;
-
-/// How many of the pairs come before one that needs the product just before it, whose first steps the
-/// kernel would take too early.
-fn independent(pairs: &[Pair], within: bool) -> usize {
-    let needs = |pair: &[Pair]| {
-        let ([made, _], next) = (pair[0], pair[1]);
-        next[0] == made || within & (next[1] == made)
-    };
-    // Mostly none does, and that is seen soonest without looking for which.
-    if !pairs.windows(2).fold(false, |any, pair| any | needs(pair)) {
-        return pairs.len();
-    }
-    pairs.windows(2).position(needs).map_or(pairs.len(), |at| at + 1)
 }
 
 #[cfg(test)]
