@@ -68,6 +68,7 @@ use super::{Elements, Ring};
 use lanes::Lanes;
 use memory::{Memory, Record, from_digits, to_digits};
 use std::sync::{Arc, OnceLock};
+use zeroize::Zeroizing;
 
 const BLOCK_BITS: usize = 416;
 
@@ -121,10 +122,13 @@ impl Ifma {
         let (l, m) = (low_blocks(v), quotient_blocks(v));
         let exact = Exact::new(ring, BLOCK_BITS * v, shift(v));
         let mut memory = Memory::new(v);
-        memory.set_constant(0, v, &ring.inverse_power_of_two(BLOCK_BITS * l));
-        memory.set_constant(1, v, &power_of_two(ring, BLOCK_BITS * (v + m)));
+        let c = Zeroizing::new(ring.inverse_power_of_two(BLOCK_BITS * l));
+        let k = Zeroizing::new(power_of_two(ring, BLOCK_BITS * (v + m)));
+        let inverse = Zeroizing::new(exact.negative_inverse((BLOCK_BITS * m).div_ceil(64)));
+        memory.set_constant(0, v, &c);
+        memory.set_constant(1, v, &k);
         memory.set_constant(2, v, exact.modulus());
-        memory.set_constant(3, m, &exact.negative_inverse((BLOCK_BITS * m).div_ceil(64)));
+        memory.set_constant(3, m, &inverse);
         Ifma { v, memory, exact, lanes: Arc::default(), redone: 0 }
     }
 
@@ -146,14 +150,12 @@ impl Ifma {
 
     /// The element of a number below N.
     pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
-        self.digits(&self.exact.enter(a))
+        self.digits(&Zeroizing::new(self.exact.enter(a)))
     }
 
     /// The number of an element, canonical, in so many limbs.
     pub(super) fn leave(&self, a: &[u64], limbs: usize) -> Vec<u64> {
-        let mut number = self.exact.leave(&self.limbs(a));
-        number.truncate(limbs);
-        number
+        self.exact.leave(&Zeroizing::new(self.limbs(a)), limbs)
     }
 
     fn digits(&self, limbs: &[u64]) -> Vec<u64> {
@@ -217,16 +219,16 @@ impl Ifma {
     }
 
     fn square_exactly(&self, a: &mut [u64]) {
-        let number = self.limbs(a);
-        to_digits(a, &self.exact.product(&number, &number));
+        let number = Zeroizing::new(self.limbs(a));
+        to_digits(a, &Zeroizing::new(self.exact.product(&number, &number)));
     }
 
     /// Multiplies `a` by `c`.
     pub(super) fn multiply(&mut self, a: &mut [u64], c: &[u64]) {
         if !self.memory.multiply(a, c) {
             self.redone += 1;
-            let product = self.exact.product(&self.limbs(a), &self.limbs(c));
-            to_digits(a, &product);
+            let [x, y] = [&*a, c].map(|digits| Zeroizing::new(self.limbs(digits)));
+            to_digits(a, &Zeroizing::new(self.exact.product(&x, &y)));
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::quotient_blocks;
 use crate::mont::elements::Line;
+use crate::mont::exact::bits_from;
 use core::arch::asm;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The memory is whole pages, so that where the allocator puts it makes no difference to the speed.
 #[repr(C, align(4096))]
@@ -66,7 +67,7 @@ impl Memory {
 
     /// Sets C, K, N or N', the constant of that index, of so many blocks.
     pub(super) fn set_constant(&mut self, index: usize, blocks: usize, limbs: &[u64]) {
-        let mut digits = vec![0; 8 * blocks];
+        let mut digits = Zeroizing::new(vec![0; 8 * blocks]);
         to_digits(&mut digits, limbs);
         self.write(index * self.v, &digits);
     }
@@ -154,10 +155,8 @@ fn are_digits(digits: &[u64]) -> bool {
 
 /// Digits of 52 bits of a number of 64-bit limbs, which is not longer.
 pub(super) fn to_digits(digits: &mut [u64], limbs: &[u64]) {
-    let limb = |i: usize| u128::from(limbs.get(i).copied().unwrap_or(0));
     for (i, digit) in digits.iter_mut().enumerate() {
-        let at = 52 * i;
-        *digit = ((limb(at / 64) | limb(at / 64 + 1) << 64) >> (at % 64)) as u64 & DIGIT;
+        *digit = bits_from(limbs, 52 * i) & DIGIT;
     }
 }
 
@@ -252,3 +251,30 @@ kernels!(squarings_3, product_3, 3);
 kernels!(squarings_5, product_5, 5);
 kernels!(squarings_8, product_8, 8);
 kernels!(squarings_10, product_10, 10);
+
+#[cfg(test)]
+mod tests {
+    use crate::cpu::{Family, has};
+    use crate::mont::Ring;
+    use crate::mont::ifma::Ifma;
+    use crate::mont::test_moduli::{Words, reduced};
+
+    #[test]
+    fn nothing_is_left_of_a_wiped_modulus() {
+        if !has(Family::Avx512) {
+            return;
+        }
+        let mut words = Words(12);
+        for v in [3, 5, 8, 10] {
+            let ring = Ring::new(&words.modulus(416 * v - 10)).unwrap();
+            let mut ifma = Ifma::of_blocks(&ring, v);
+            let mut a = ifma.enter(&reduced(&ring, &words.modulus(416 * v - 11)));
+            let b = a.clone();
+            ifma.square(&mut a, 3);
+            ifma.multiply(&mut a, &b);
+            ifma.zeroize();
+            let mut lines = ifma.memory.pages.iter().flat_map(|page| &page.0);
+            assert!(lines.all(|line| line.0 == [0; 8]) && ifma.exact.is_wiped());
+        }
+    }
+}
