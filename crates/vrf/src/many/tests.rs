@@ -1,10 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::suite::{EdwardsRules, Format};
+use crate::suite::{EdwardsRules, Format, Negation};
 use crate::{SecretKey, edwards, hash_to_curve};
+use curve25519_dalek::Scalar;
 use curve25519_dalek::constants::EIGHT_TORSION;
-use curve25519_dalek::{EdwardsPoint, Scalar};
 use tetralith_kernels::edwards25519::{NegativeZero, Point, base};
 
 const EDWARDS: [Suite; 8] = [
@@ -40,39 +40,38 @@ fn torsion(i: usize) -> Point {
     Point::decode(&EIGHT_TORSION[i].compress().to_bytes(), NegativeZero::Refuse).unwrap()
 }
 
-/// What a prover may do who adds a point of small order to the key, to Γ, to U and to V: the nonce
-/// is tried until the verifier's sums come out, where they can.
-fn with_torsion(suite: Suite, seed: u8, on_key: usize, on_gamma: usize, grind: u8) -> Owned {
+/// What a prover may do who adds points of small order to the key and to Γ: he takes `guess` times them
+/// off U and V. Returns also whether that is right.
+fn with_torsion(suite: Suite, seed: u8, on: [usize; 2], k: u64, guess: u64) -> (Owned, bool) {
     let rules = rules(suite);
     let x = Scalar::from_bytes_mod_order([seed; 32]);
-    let times = |p: &Point, k: &Scalar| p.mul(&k.to_bytes());
-    let y = times(
-        &Point::decode(&base().mul(&Scalar::ONE.to_bytes()).encode(), NegativeZero::Refuse)
-            .unwrap(),
-        &x,
-    )
-    .add(&torsion(on_key))
-    .encode();
+    let y = base().mul(&x.to_bytes()).add(&torsion(on[0])).encode();
     let alpha = vec![seed; 9];
     let h = hash_to_curve::edwards(rules, &y, &alpha).unwrap();
-    let gamma = times(&h, &x).add(&torsion(on_gamma)).encode();
-    let k = Scalar::from(u64::from(grind) + 1000);
-    // Guess c mod 8 as `grind`; the verifier subtracts c times the torsion parts.
-    let guess = u64::from(grind % 8);
-    let minus = |i: usize| {
-        let t = EIGHT_TORSION[i];
-        let sum = (0..guess).fold(EdwardsPoint::default(), |sum, _| sum + t);
-        Point::decode(&(-sum).compress().to_bytes(), NegativeZero::Refuse).unwrap()
-    };
-    let u = base().mul(&k.to_bytes()).add(&minus(on_key)).encode();
-    let v = times(&h, &k).add(&minus(on_gamma)).encode();
+    let gamma = h.mul(&x.to_bytes()).add(&torsion(on[1])).encode();
+    let k = Scalar::from(k);
+    let minus = |i: usize| torsion((8 - guess as usize) * i % 8);
+    let u = base().mul(&k.to_bytes()).add(&minus(on[0])).encode();
+    let v = h.mul(&k.to_bytes()).add(&minus(on[1])).encode();
     let c = edwards::challenge(rules, &y, &h.encode(), &gamma, &u, &v);
-    let s = (k + Scalar::from(u128::from_le_bytes(c)) * x).to_bytes();
+    let s = (k + edwards::scalar(&c) * x).to_bytes();
     let proof = match rules.format {
         Format::Challenge => [&gamma[..], &c, &s].concat(),
         Format::Commitments => [gamma, u, v, s].concat(),
     };
-    Owned(y.to_vec(), alpha, proof)
+    // The verifier takes off c times them, or c − L times; L is 5 mod 8.
+    let times = match rules.negation {
+        Negation::Integer => u64::from(c[0]),
+        Negation::ModOrder => u64::from(c[0]) + 3,
+    };
+    let right = on.iter().all(|&i| ((times + 8 - guess) * i as u64).is_multiple_of(8));
+    (Owned(y.to_vec(), alpha, proof), right)
+}
+
+/// The same with the nonce tried until the guess is right, or is not: that it can be where a point is added.
+fn ground(suite: Suite, seed: u8, on: [usize; 2], accepted: bool) -> Owned {
+    let trials = (1000..).map(|k| with_torsion(suite, seed, on, k, k % 8));
+    trials.filter(|(_, right)| *right == accepted).map(|(row, _)| row).next().unwrap()
 }
 
 /// One bit of something changed.
@@ -151,11 +150,11 @@ fn all_kinds(suite: Suite) -> Vec<Owned> {
     let mut all: Vec<Owned> = (0..24).map(|i| honest(suite, i)).collect();
     all.extend((0..24).map(|i| forged(suite, i)));
     all.extend(strange(suite));
-    for i in 0..48u8 {
-        let (a, b) = (usize::from(i % 8), usize::from(i / 8 % 8));
-        all.push(with_torsion(suite, i + 1, a, b, i * 5));
+    for i in 0..64u8 {
+        let on = [i % 8, i / 8].map(usize::from);
+        all.push(ground(suite, i + 1, on, (on[0] + on[1]) % 2 == 0));
     }
-    all.extend((0..16).map(|i| with_torsion(suite, 77, 4 * (i as usize & 1), 4, i)));
+    all.extend((0..16).map(|i| with_torsion(suite, 77, [4 * (i as usize & 1), 4], i, i % 8).0));
     all
 }
 
@@ -216,13 +215,44 @@ fn many_say_what_one_says() {
         let expected: Vec<_> =
             all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
         let valid = expected.iter().filter(|verdict| verdict.is_ok()).count();
-        assert!(valid >= 26, "{suite}: {valid} valid rows");
+        assert!(valid >= 24 + 32, "{suite}: {valid} valid rows");
         for (shift, order) in orders(all.len()).enumerate() {
             let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
             let verdicts = verify_many(suite, &shuffled);
             let by_four = four::verify(suite, rules(suite), &shuffled);
             for (i, verdict) in order.iter().zip(&verdicts).chain(order.iter().zip(&by_four)) {
                 assert_eq!(*verdict, expected[*i], "{suite}, row {i}, order {shift}");
+            }
+        }
+    }
+}
+
+/// Points of small order of every kind in key and Γ, accepted, between rows that are not: among as many
+/// rows as go together, and three groups.
+#[test]
+fn torsion_is_accepted_among_others() {
+    for suite in EDWARDS {
+        let mut owned = Vec::new();
+        for i in 0..64u8 {
+            let on = [i % 8, i / 8].map(usize::from);
+            owned.push(ground(suite, i + 1, on, true));
+            owned.push(if i % 3 == 0 { forged(suite, i) } else { ground(suite, i, on, false) });
+        }
+        let all = rows(&owned);
+        let expected: Vec<_> =
+            all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
+        for (i, verdict) in expected.iter().enumerate() {
+            assert_eq!(verdict.is_ok(), i % 2 == 0, "{suite}, row {i}");
+        }
+        for order in orders(all.len()).take(8) {
+            for among in [24, CHUNK] {
+                for order in order.chunks_exact(among) {
+                    let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
+                    let verdicts = verify_many(suite, &shuffled);
+                    let accepted = verdicts.iter().filter(|verdict| verdict.is_ok()).count();
+                    assert_eq!(accepted, among / 2, "{suite}, of {among}");
+                    assert!(verdicts.iter().eq(order.iter().map(|&i| &expected[i])), "{suite}");
+                }
             }
         }
     }
