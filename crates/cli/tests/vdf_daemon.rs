@@ -69,6 +69,35 @@ fn challenges_over_http_and_lines() {
     }
 }
 
+/// What failed for the machine's trouble is tried again when it is asked for again.
+#[test]
+fn a_failed_challenge_is_tried_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let daemon = Daemon::start(folder.path(), &[]);
+    let submit = || daemon.submit("b", 600_000, "wesolowski");
+    let id = submit();
+    assert_eq!(daemon.wait(&id)["state"], "done");
+    let head =
+        format!("DELETE /v1/challenges/{id} HTTP/1.1\r\nauthorization: Bearer {}", daemon.token);
+    assert_eq!(daemon.exchange(&head, b"").0, 200);
+    // Where the recorded values are to be, there is a folder.
+    let tape = folder.path().join("challenges").join(&id).join("run.tape0");
+    std::fs::create_dir_all(&tape).expect("made");
+    assert_eq!(submit(), id);
+    let failed = daemon.wait(&id);
+    assert_eq!(
+        (&failed["state"], &failed["code"]),
+        (&json!("failed"), &json!("io.file")),
+        "{failed}"
+    );
+    std::fs::remove_dir(&tape).expect("removed");
+    assert_eq!(submit(), id);
+    let done = daemon.wait(&id);
+    assert_eq!(done["y"], evaluated("b", 600_000).as_str(), "{done}");
+    let x = format!("{:0>32}", "b");
+    assert_eq!((&done["modulus"], &done["x"]), (&json!(MODULUS), &json!(x)), "{done}");
+}
+
 #[test]
 fn killed_and_restarted() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -518,8 +518,9 @@ impl Job {
 /// What the values of a run that is taken up may have, where it began with more memory than it has now.
 const LEAST_MEMORY: u64 = 1 << 30;
 
-/// Splits T so that each segment is half of what is left, and the last two are equal: the proof that
-/// is computed after the last squaring is then of a short stretch.
+/// Splits T so that each segment is two thirds of what is left: the proof that is computed after the last
+/// squaring is of a short stretch. A proof takes a tenth to a fifth of its squarings' time, so that even a
+/// slow second core has one ready before the next segment ends.
 fn segment_lengths(iterations: u64, segments: usize) -> Vec<u64> {
     let mut lengths = Vec::new();
     let mut left = iterations;
@@ -527,8 +528,9 @@ fn segment_lengths(iterations: u64, segments: usize) -> Vec<u64> {
         if left < 2 {
             break;
         }
-        lengths.push(left / 2);
-        left -= left / 2;
+        let rest = (left / 3).max(1);
+        lengths.push(left - rest);
+        left = rest;
     }
     lengths.push(left);
     lengths
@@ -540,8 +542,8 @@ mod tests {
 
     #[test]
     fn segments_add_up() {
-        assert_eq!(segment_lengths(1000, 4), [500, 250, 125, 125]);
-        assert_eq!(segment_lengths(7, 64), [3, 2, 1, 1]);
+        assert_eq!(segment_lengths(1000, 4), [667, 222, 74, 37]);
+        assert_eq!(segment_lengths(7, 64), [5, 1, 1]);
         assert_eq!(segment_lengths(1, 4), [1]);
         for t in 1..200 {
             assert_eq!(segment_lengths(t, 5).iter().sum::<u64>(), t);

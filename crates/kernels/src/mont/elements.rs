@@ -106,9 +106,9 @@ impl Elements {
 
     /// The lines of element `m`, or `other` where there is none, found without a jump.
     pub(super) fn lines_or<'a>(&'a self, m: u32, other: &'a [Line]) -> &'a [Line] {
-        let at = m as usize * self.width;
-        let there = at < self.lines.len();
-        let at = core::hint::select_unpredictable(there, at, 0);
+        let at = u64::from(m) * self.width as u64;
+        let there = at < self.lines.len() as u64;
+        let at = core::hint::select_unpredictable(there, at as usize, 0);
         let lines = self.lines.get(at..at + self.width).unwrap_or(other);
         core::hint::select_unpredictable(there, lines, other)
     }

@@ -268,6 +268,9 @@ mod tests {
                     (9, 0, 1..128),
                     (300, 3, 1..90),
                     (0, 0, 1..2),
+                    // Few values and many sums: the power of two that is missing is negative.
+                    (300, 3, 1..400),
+                    (9, 0, 1..400),
                 ] {
                     let exponents = exponents(&mut words, count, kind);
                     let got = fast.product_of_powers_vartime(

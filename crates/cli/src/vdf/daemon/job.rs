@@ -48,6 +48,15 @@ impl Challenge {
         Self { id, modulus, x, iterations, proof }
     }
 
+    /// The preset's name, or the digits of another modulus: what a request says.
+    fn modulus_name(&self) -> String {
+        let preset = |name: &&str| Modulus::parse(name).is_ok_and(|preset| preset == self.modulus);
+        match ["rsa2048", "lcs35"].iter().find(|&name| preset(name)) {
+            Some(name) => (*name).to_owned(),
+            None => hex::encode(self.modulus.to_bytes()),
+        }
+    }
+
     /// Makes the challenge's folder.
     pub(super) fn store(&self, jobs: &Path, sequence: u64) -> Outcome {
         let folder = jobs.join(&self.id);
@@ -109,7 +118,8 @@ impl Status {
 /// What clients are told about a challenge.
 pub(super) fn describe(challenge: &Challenge, status: &Status) -> Value {
     let mut value = json!({
-        "ok": true, "id": challenge.id, "bits": challenge.modulus.bits(),
+        "ok": true, "id": challenge.id, "modulus": challenge.modulus_name(),
+        "bits": challenge.modulus.bits(), "x": challenge.x.to_string(),
         "iterations": challenge.iterations, "proof": challenge.proof,
     });
     let more = match status {

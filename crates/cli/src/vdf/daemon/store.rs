@@ -63,6 +63,10 @@ impl Entry {
         describe(&self.challenge, &self.status.borrow())
     }
 
+    fn has_failed(&self) -> bool {
+        matches!(*self.status.borrow(), Status::Failed { .. })
+    }
+
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
@@ -135,11 +139,12 @@ impl Store {
         &self.jobs
     }
 
-    /// Takes a challenge; one that is here already is not taken twice.
+    /// Takes a challenge; one that is here already is not taken twice, but tried again where it failed.
     pub(super) fn submit(&self, request: Value) -> Outcome<Arc<Entry>> {
         let challenge = Challenge::from_request(request, self.limits.iterations)?;
         let mut state = self.lock();
-        if let Some(entry) = state.all.get(&challenge.id) {
+        let known = state.all.get(&challenge.id).cloned();
+        if let Some(entry) = known.iter().find(|entry| !entry.has_failed()) {
             return Ok(entry.clone());
         }
         let busy = |code, message: String| Err(Failure::new(Exit::State, code, message));
@@ -149,13 +154,21 @@ impl Store {
         if state.queue.len() >= self.limits.queue {
             return busy("daemon.busy", format!("{} challenges wait already", state.queue.len()));
         }
-        if state.all.len() >= self.limits.kept {
+        if known.is_none() && state.all.len() >= self.limits.kept {
             let message = format!("{} challenges are kept; delete some", state.all.len());
             return busy("daemon.full", message);
         }
         challenge.store(&self.jobs, state.sequence)?;
         state.sequence = state.sequence.saturating_add(1);
-        let entry = Entry::new(challenge, Status::Queued);
+        let entry = match known {
+            Some(entry) => {
+                // How it ended before counts no more; there is no such file where it could not be written.
+                let _ = std::fs::remove_file(self.jobs.join(&challenge.id).join(RESULT));
+                entry.set(Status::Queued);
+                entry
+            }
+            None => Entry::new(challenge, Status::Queued),
+        };
         state.all.insert(entry.challenge.id.clone(), entry.clone());
         state.queue.push_back(entry.clone());
         self.bell.notify_one();
@@ -263,7 +276,7 @@ impl Store {
             Status::Queued | Status::Running { .. } => return Ok(()),
         };
         let text = serde_json::to_vec(&ended).unwrap_or_default();
-        io::write(&folder.join("result.json"), &text, Access::Public, true)?;
+        io::write(&folder.join(RESULT), &text, Access::Public, true)?;
         let _ = Prover::forget(&entry.challenge.kept(&self.jobs)); // only room on the disk
         self.leave(entry, status);
         Ok(())
@@ -289,12 +302,15 @@ fn is_left_over(folder: &Path) -> bool {
         && !folder.join(REQUEST).exists()
 }
 
+/// The file that says how a challenge ended.
+const RESULT: &str = "result.json";
+
 /// The longest proof, of 64 segments or 55 halvings for the largest modulus.
 const MAX_PROOF: u64 = 1 << 20;
 
 /// How the challenge of a folder ended, if it did.
 fn ended(folder: &Path) -> Option<Status> {
-    let text = io::read(&folder.join("result.json"), 1 << 16).ok()?;
+    let text = io::read(&folder.join(RESULT), 1 << 16).ok()?;
     let ended: Ended = serde_json::from_slice(&text).ok()?;
     let Ended { y, proof_bytes, seconds, code, message } = ended;
     match (y, code, message) {

@@ -22,6 +22,8 @@
 //! second-level cache first, or with a hint of no further use, 20 and 100 more.
 
 mod product;
+#[cfg(test)]
+mod tests;
 
 use super::super::exact::{Exact, power_of_two};
 use super::memory::{DIGIT, from_digits, to_digits};
