@@ -4,7 +4,7 @@
 //! word may need more than 48 bits. Small numbers and addresses do not; numbers modulo N, which are as
 //! good as random, do, and so do their digits.
 
-#![cfg(not(miri))]
+#![cfg(all(target_pointer_width = "64", not(miri)))]
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,7 +12,7 @@ use std::cell::Cell;
 use tetralith_kernels::mont::{FastRing, Kernel, Ring};
 use zeroize::Zeroize;
 
-/// The system's allocator, which also growing vectors leave their old blocks to.
+/// The system's allocator. A block that a vector outgrew is given back like any other.
 struct Watching;
 
 thread_local! {
