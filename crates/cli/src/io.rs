@@ -2,8 +2,6 @@
 
 mod aside;
 
-pub(crate) use aside::is_at;
-
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
 use std::io::{Read, Seek, Write};

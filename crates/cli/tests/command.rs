@@ -68,3 +68,20 @@ fn help_is_a_success_and_goes_to_standard_output() {
     let help = output(&["help"]);
     assert!(help.status.success() && help.stderr.is_empty() && !help.stdout.is_empty());
 }
+
+#[test]
+fn a_bench_of_no_row_says_which_there_are() {
+    for (noun, named) in [
+        ("xmss", "xmss.sign.online"),
+        ("vdf", "\"vdf.square 1024\""),
+        ("vrf", "vrf.verify_many"),
+        ("tss", "tss.frost.sign"),
+        ("all", "vdf.seal"),
+    ] {
+        let refused = output(&["bench", noun, "--only", "nothing\u{1b}"]);
+        assert_eq!(refused.status.code(), Some(2), "{noun}");
+        let said = String::from_utf8(refused.stderr).expect("UTF-8");
+        assert!(said.contains(r#"no row has "nothing\u{1b}" in its name"#), "{said}");
+        assert!(said.contains(named) && refused.stdout.is_empty(), "{said}");
+    }
+}

@@ -97,3 +97,30 @@ macro_rules! lane_kernels {
     };
 }
 pub(crate) use lane_kernels;
+
+/// Expands to `load` and `store`, the ways of a row between memory and a vector.
+///
+/// A kernel's module has `L`, the lanes, and `V`, the vector; then come the word, and the instructions
+/// that read and write without regard to alignment.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+macro_rules! row_memory {
+    ($(#[$attr:meta])* $word:ty; $load:ident, $store:ident) => {
+        const _: () = assert!(size_of::<[$word; L]>() == size_of::<V>(), "a row is a vector");
+
+        $(#[$attr])*
+        #[inline]
+        fn load(row: &[$word; L]) -> V {
+            // SAFETY: the row's bytes, which are readable, are as many as the vector's (above).
+            unsafe { $load(row.as_ptr().cast()) }
+        }
+
+        $(#[$attr])*
+        #[inline]
+        fn store(row: &mut [$word; L], v: V) {
+            // SAFETY: the row's bytes, which are writable, are as many as the vector's (above).
+            unsafe { $store(row.as_mut_ptr().cast(), v) };
+        }
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+pub(crate) use row_memory;

@@ -115,6 +115,8 @@ pub(crate) struct Runner {
     pub(crate) heights: Vec<u8>,
     budget: Duration,
     only: Option<String>,
+    /// The names and parameters of rows that were not asked for.
+    others: Vec<(String, String)>,
     cycles: Cycles,
     rows: Vec<Row>,
 }
@@ -125,9 +127,31 @@ const MOST_CALLS: usize = 1001;
 
 impl Runner {
     /// Says whether a case was asked for; lets a bench skip costly preparation.
-    pub(crate) fn wants(&self, name: &str, params: &str) -> bool {
+    pub(crate) fn wants(&mut self, name: &str, params: &str) -> bool {
         let only = self.only.as_deref();
-        only.is_none_or(|only| format!("{name} {params}").contains(only))
+        let wanted = only.is_none_or(|only| format!("{name} {params}").contains(only));
+        if !wanted {
+            self.others.push((name.to_owned(), params.to_owned()));
+        }
+        wanted
+    }
+
+    /// Refuses an `--only` that no row was measured for, and names the rows that there are.
+    fn check_only(&self) -> Outcome {
+        let (Some(only), true, [first, ..]) = (&self.only, self.rows.is_empty(), &self.others[..])
+        else {
+            return Ok(());
+        };
+        let mut names: Vec<&str> = self.others.iter().map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let message = format!("no row has {only:?} in its name and parameters");
+        let hint = format!(
+            "rows are called {}; with their parameters, for example, {:?}",
+            names.join(", "),
+            format!("{} {}", first.0, first.1)
+        );
+        Err(Failure::usage("bench.only", message).hint(hint))
     }
 
     /// Measures `call`, which does `ops` operations, after one call that is not counted.
@@ -274,7 +298,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
 fn measure(context: Context, command: &Command, budget: Duration) -> Outcome<Results> {
     let (heights, only) = (command.heights.clone(), command.only.clone());
     let (cycles, rows) = (Cycles::new(), Vec::new());
-    let mut runner = Runner { context, heights, budget, only, cycles, rows };
+    let mut runner = Runner { context, heights, budget, only, others: Vec::new(), cycles, rows };
     let wanted = |noun| command.what == noun || command.what == What::All;
     if wanted(What::Xmss) {
         xmss::run(&mut runner)?;
@@ -288,6 +312,7 @@ fn measure(context: Context, command: &Command, budget: Duration) -> Outcome<Res
     if wanted(What::Tss) {
         tss::run(&mut runner)?;
     }
+    runner.check_only()?;
     Ok(Results { machine: Machine::describe(), results: runner.rows })
 }
 

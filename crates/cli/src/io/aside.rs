@@ -6,6 +6,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
+use tetralith_xmss::state::is_at;
 
 /// Makes the file for a target, readable by its owner only unless everyone is to read it.
 pub(super) fn create(target: &Path, everyone: bool) -> Result<tempfile::NamedTempFile> {
@@ -64,22 +65,6 @@ fn remove_left(path: &Path) -> Result<()> {
 /// Locks a file, unless another process has; where there are no locks, none has.
 fn is_free(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
-}
-
-/// Whether the file is still the one of that name.
-pub(crate) fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let known = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-        let (held, named) = (file.metadata().map(known), std::fs::metadata(path).map(known));
-        held.is_ok_and(|held| named.is_ok_and(|named| named == held))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        path.exists()
-    }
 }
 
 const ATTEMPTS: u32 = 100;

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use tetralith_xmss::state::is_at;
 
 /// A name that is this process's while it runs: `NAME.lock` is locked, and goes with it.
 pub(super) struct State<'a> {
@@ -37,7 +38,7 @@ impl<'a> State<'a> {
                 // Where there are no locks, nobody has one.
                 Err(TryLockError::Error(_)) => {}
                 // Its holder may have ended, and removed it, since it was opened.
-                Ok(()) if !io::is_at(&file, &lock) => continue,
+                Ok(()) if !is_at(&file, &lock) => continue,
                 Ok(()) => {}
             }
             let number = format!("{}\n", std::process::id());

@@ -1,25 +1,14 @@
 //! AVX2 lanes: four states, one word of each in a vector.
 
 use super::{DOMAIN, RC, Rows, Shape, keccak_body};
+use crate::lanes::row_memory;
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 4;
 pub(super) type Soa = Rows<L>;
 type V = __m256i;
 
-#[target_feature(enable = "avx2")]
-#[inline]
-fn load(row: &[u64; L]) -> V {
-    // SAFETY: `row` is 32 readable bytes.
-    unsafe { _mm256_loadu_si256(row.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn store(row: &mut [u64; L], v: V) {
-    // SAFETY: `row` is 32 writable bytes.
-    unsafe { _mm256_storeu_si256(row.as_mut_ptr().cast(), v) };
-}
+row_memory!(#[target_feature(enable = "avx2")] u64; _mm256_loadu_si256, _mm256_storeu_si256);
 
 #[target_feature(enable = "avx2")]
 #[inline]

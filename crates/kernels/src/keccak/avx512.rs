@@ -4,25 +4,14 @@
 //! instruction each.
 
 use super::{DOMAIN, RC, Rows, Shape, keccak_body};
+use crate::lanes::row_memory;
 use core::arch::x86_64::*;
 
 pub(super) const L: usize = 8;
 pub(super) type Soa = Rows<L>;
 type V = __m512i;
 
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(row: &[u64; L]) -> V {
-    // SAFETY: `row` is 64 readable bytes.
-    unsafe { _mm512_loadu_si512(row.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store(row: &mut [u64; L], v: V) {
-    // SAFETY: `row` is 64 writable bytes.
-    unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), v) };
-}
+row_memory!(#[target_feature(enable = "avx512f")] u64; _mm512_loadu_si512, _mm512_storeu_si512);
 
 #[target_feature(enable = "avx512f")]
 #[inline]

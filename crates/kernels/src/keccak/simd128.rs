@@ -1,25 +1,14 @@
 //! SIMD128 lanes of WebAssembly: two states, one word of each in a vector.
 
 use super::{DOMAIN, RC, Rows, Shape, keccak_body};
+use crate::lanes::row_memory;
 use core::arch::wasm32::*;
 
 pub(super) const L: usize = 2;
 pub(super) type Soa = Rows<L>;
 type V = v128;
 
-#[target_feature(enable = "simd128")]
-#[inline]
-fn load(row: &[u64; L]) -> V {
-    // SAFETY: `row` is 16 readable bytes.
-    unsafe { v128_load(row.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "simd128")]
-#[inline]
-fn store(row: &mut [u64; L], v: V) {
-    // SAFETY: `row` is 16 writable bytes.
-    unsafe { v128_store(row.as_mut_ptr().cast(), v) };
-}
+row_memory!(#[target_feature(enable = "simd128")] u64; v128_load, v128_store);
 
 #[target_feature(enable = "simd128")]
 #[inline]

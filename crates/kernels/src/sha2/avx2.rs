@@ -3,34 +3,22 @@
 /// Expands to the lanes of a SHA-2 function: its module has `W`, `K`, the rotations' lengths, the shapes
 /// and `sha2_entries`.
 macro_rules! sha2_avx2 {
-    (lanes: $lanes:literal, $set1:ident, $add:ident, $srl:ident, $sll:ident) => {
+    ($set1:ident, $add:ident, $srl:ident, $sll:ident) => {
         use super::{
             BIG0, BIG1, Fixed, K, SMALL0, SMALL1, Shape, TOP, W, sha2_entries,
         };
+        use $crate::lanes::row_memory;
         use $crate::sha2::{Rows, sha2_vector_jobs, sha2_rounds};
         use core::arch::x86_64::*;
 
-        pub(super) const L: usize = $lanes;
-        const _: () = assert!(L * size_of::<W>() == 32, "a row is a vector");
+        pub(super) const L: usize = 32 / size_of::<W>();
         type V = __m256i;
         pub(super) type Soa = Rows<W, L, { K.len() }>;
         /// The ports are full: no addition more than it takes.
         const AHEAD: bool = false;
         const FULL: bool = true;
 
-        #[target_feature(enable = "avx2")]
-        #[inline]
-        fn load(row: &[W; L]) -> V {
-            // SAFETY: `row` is 32 readable bytes.
-            unsafe { _mm256_loadu_si256(row.as_ptr().cast()) }
-        }
-
-        #[target_feature(enable = "avx2")]
-        #[inline]
-        fn store(row: &mut [W; L], v: V) {
-            // SAFETY: `row` is 32 writable bytes.
-            unsafe { _mm256_storeu_si256(row.as_mut_ptr().cast(), v) };
-        }
+        row_memory!(#[target_feature(enable = "avx2")] W; _mm256_loadu_si256, _mm256_storeu_si256);
 
         #[target_feature(enable = "avx2")]
         #[inline]
@@ -83,48 +71,34 @@ macro_rules! sha2_avx2 {
             _mm256_or_si256($srl::<R>(v), $sll::<LEFT>(v))
         }
 
+        macro_rules! turn {
+            ($v:ident, $by:expr) => {
+                turn::<{ $by }, { W::BITS as i32 - $by }>($v)
+            };
+        }
+
         #[target_feature(enable = "avx2")]
         #[inline]
         fn big0(a: V) -> V {
-            let [x, y, z] = [
-                turn::<{ BIG0[0] }, { W::BITS as i32 - BIG0[0] }>(a),
-                turn::<{ BIG0[1] }, { W::BITS as i32 - BIG0[1] }>(a),
-                turn::<{ BIG0[2] }, { W::BITS as i32 - BIG0[2] }>(a),
-            ];
-            xor3(x, y, z)
+            xor3(turn!(a, BIG0[0]), turn!(a, BIG0[1]), turn!(a, BIG0[2]))
         }
 
         #[target_feature(enable = "avx2")]
         #[inline]
         fn big1(e: V) -> V {
-            let [x, y, z] = [
-                turn::<{ BIG1[0] }, { W::BITS as i32 - BIG1[0] }>(e),
-                turn::<{ BIG1[1] }, { W::BITS as i32 - BIG1[1] }>(e),
-                turn::<{ BIG1[2] }, { W::BITS as i32 - BIG1[2] }>(e),
-            ];
-            xor3(x, y, z)
+            xor3(turn!(e, BIG1[0]), turn!(e, BIG1[1]), turn!(e, BIG1[2]))
         }
 
         #[target_feature(enable = "avx2")]
         #[inline]
         fn small0(w: V) -> V {
-            let [x, y, z] = [
-                turn::<{ SMALL0[0] }, { W::BITS as i32 - SMALL0[0] }>(w),
-                turn::<{ SMALL0[1] }, { W::BITS as i32 - SMALL0[1] }>(w),
-                $srl::<{ SMALL0[2] }>(w),
-            ];
-            xor3(x, y, z)
+            xor3(turn!(w, SMALL0[0]), turn!(w, SMALL0[1]), $srl::<{ SMALL0[2] }>(w))
         }
 
         #[target_feature(enable = "avx2")]
         #[inline]
         fn small1(w: V) -> V {
-            let [x, y, z] = [
-                turn::<{ SMALL1[0] }, { W::BITS as i32 - SMALL1[0] }>(w),
-                turn::<{ SMALL1[1] }, { W::BITS as i32 - SMALL1[1] }>(w),
-                $srl::<{ SMALL1[2] }>(w),
-            ];
-            xor3(x, y, z)
+            xor3(turn!(w, SMALL1[0]), turn!(w, SMALL1[1]), $srl::<{ SMALL1[2] }>(w))
         }
 
         sha2_rounds!(#[target_feature(enable = "avx2")]);

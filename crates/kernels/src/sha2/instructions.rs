@@ -11,12 +11,11 @@
 
 /// Expands to the compression function and the entries of a kernel, which has jobs beside.
 macro_rules! sha2_instructions {
-    (lanes: $lanes:literal, $(#[$attr:meta])*) => {
+    ($(#[$attr:meta])*) => {
         use super::{Fixed, K, Shape, TOP, W, sha2_entries};
         use $crate::sha2::Rows;
 
-        pub(super) const L: usize = $lanes;
-        const _: () = assert!(L * size_of::<W>() == 16, "a row is a vector");
+        pub(super) const L: usize = 16 / size_of::<W>();
         pub(super) type Soa = Rows<W, L, { K.len() }>;
         type State = [V; 8];
         type State8 = [[W; L]; 8];

@@ -9,6 +9,7 @@ mod avx512;
 mod body;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod instructions;
+mod kernels;
 mod lanes;
 mod portable;
 mod rows;
@@ -26,6 +27,7 @@ pub(crate) use {
 };
 pub(crate) use {
     body::{sha2_jobs, sha2_rounds, sha2_rows, sha2_vector_jobs},
+    kernels::sha2_kernels,
     lanes::sha2_lanes,
     portable::sha2_portable,
     rows::{HashShape, PrefixWords, PrfShape, Rows, sha2_scalar},

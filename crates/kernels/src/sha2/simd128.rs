@@ -3,34 +3,22 @@
 /// Expands to the lanes of a SHA-2 function: its module has `W`, `K`, the rotations' lengths, the shapes
 /// and `sha2_entries`.
 macro_rules! sha2_simd128 {
-    (lanes: $lanes:literal, $set1:ident, $add:ident, $srl:ident, $sll:ident) => {
+    ($set1:ident, $add:ident, $srl:ident, $sll:ident) => {
         use super::{
             BIG0, BIG1, Fixed, K, SMALL0, SMALL1, Shape, TOP, W, sha2_entries,
         };
+        use $crate::lanes::row_memory;
         use $crate::sha2::{Rows, sha2_vector_jobs, sha2_rounds};
         use core::arch::wasm32::*;
 
-        pub(super) const L: usize = $lanes;
-        const _: () = assert!(L * size_of::<W>() == 16, "a row is a vector");
+        pub(super) const L: usize = 16 / size_of::<W>();
         type V = v128;
         pub(super) type Soa = Rows<W, L, { K.len() }>;
         /// The ports are full: no addition more than it takes.
         const AHEAD: bool = false;
         const FULL: bool = true;
 
-        #[target_feature(enable = "simd128")]
-        #[inline]
-        fn load(row: &[W; L]) -> V {
-            // SAFETY: `row` is 16 readable bytes.
-            unsafe { v128_load(row.as_ptr().cast()) }
-        }
-
-        #[target_feature(enable = "simd128")]
-        #[inline]
-        fn store(row: &mut [W; L], v: V) {
-            // SAFETY: `row` is 16 writable bytes.
-            unsafe { v128_store(row.as_mut_ptr().cast(), v) };
-        }
+        row_memory!(#[target_feature(enable = "simd128")] W; v128_load, v128_store);
 
         #[target_feature(enable = "simd128")]
         #[inline]
@@ -85,45 +73,25 @@ macro_rules! sha2_simd128 {
         #[target_feature(enable = "simd128")]
         #[inline]
         fn big0(a: V) -> V {
-            let [x, y, z] = [
-                turn(a, BIG0[0]),
-                turn(a, BIG0[1]),
-                turn(a, BIG0[2]),
-            ];
-            xor3(x, y, z)
+            xor3(turn(a, BIG0[0]), turn(a, BIG0[1]), turn(a, BIG0[2]))
         }
 
         #[target_feature(enable = "simd128")]
         #[inline]
         fn big1(e: V) -> V {
-            let [x, y, z] = [
-                turn(e, BIG1[0]),
-                turn(e, BIG1[1]),
-                turn(e, BIG1[2]),
-            ];
-            xor3(x, y, z)
+            xor3(turn(e, BIG1[0]), turn(e, BIG1[1]), turn(e, BIG1[2]))
         }
 
         #[target_feature(enable = "simd128")]
         #[inline]
         fn small0(w: V) -> V {
-            let [x, y, z] = [
-                turn(w, SMALL0[0]),
-                turn(w, SMALL0[1]),
-                $srl(w, SMALL0[2] as u32),
-            ];
-            xor3(x, y, z)
+            xor3(turn(w, SMALL0[0]), turn(w, SMALL0[1]), $srl(w, SMALL0[2] as u32))
         }
 
         #[target_feature(enable = "simd128")]
         #[inline]
         fn small1(w: V) -> V {
-            let [x, y, z] = [
-                turn(w, SMALL1[0]),
-                turn(w, SMALL1[1]),
-                $srl(w, SMALL1[2] as u32),
-            ];
-            xor3(x, y, z)
+            xor3(turn(w, SMALL1[0]), turn(w, SMALL1[1]), $srl(w, SMALL1[2] as u32))
         }
 
         sha2_rounds!(#[target_feature(enable = "simd128")]);

@@ -1,25 +1,14 @@
 //! Lanes of aarch64's SHA-256 instructions: four messages.
 
 use super::alone::sha256_alone;
+use crate::lanes::row_memory;
 use crate::sha2::{sha2_instructions, sha2_jobs};
 use core::arch::aarch64::*;
 
 type V = uint32x4_t;
 const PARTS: [[usize; 4]; 2] = [[0, 1, 2, 3], [4, 5, 6, 7]];
 
-#[target_feature(enable = "neon,sha2")]
-#[inline]
-fn load(row: &[W; L]) -> V {
-    // SAFETY: `row` is 16 readable bytes.
-    unsafe { vld1q_u32(row.as_ptr()) }
-}
-
-#[target_feature(enable = "neon,sha2")]
-#[inline]
-fn store(row: &mut [W; L], v: V) {
-    // SAFETY: `row` is 16 writable bytes.
-    unsafe { vst1q_u32(row.as_mut_ptr(), v) };
-}
+row_memory!(#[target_feature(enable = "neon,sha2")] W; vld1q_u32, vst1q_u32);
 
 #[target_feature(enable = "neon,sha2")]
 #[inline]
@@ -78,6 +67,6 @@ fn schedule<const N: usize>(m: &Ring<N>, g: usize) -> [V; N] {
     next
 }
 
-sha2_instructions!(lanes: 4, #[target_feature(enable = "neon,sha2")]);
+sha2_instructions!(#[target_feature(enable = "neon,sha2")]);
 sha2_jobs!(#[target_feature(enable = "neon,sha2")]);
 sha256_alone!(#[target_feature(enable = "neon,sha2")]);

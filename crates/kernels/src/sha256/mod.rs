@@ -24,50 +24,16 @@ mod shani;
 
 use crate::cpu::Family;
 use crate::lanes::lane_kernels;
-use crate::sha2::{HashShape, PrfShape, sha2_lanes, sha2_scalar};
+use crate::sha2::{sha2_kernels, sha2_lanes, sha2_scalar};
 use entries::sha2_entries;
 
-mod portable {
-    crate::sha2::sha2_portable!(lanes: 4);
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    crate::sha2::sha2_avx2!(
-        lanes: 8, _mm256_set1_epi32, _mm256_add_epi32, _mm256_srli_epi32, _mm256_slli_epi32
-    );
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    crate::sha2::sha2_avx512!(
-        _mm512_set1_epi32,
-        _mm512_add_epi32,
-        _mm512_ror_epi32,
-        _mm512_srli_epi32,
-        _mm512_ternarylogic_epi32
-    );
-}
-
-/// The compression of sixteen blocks for [`sha256x16`](crate::sha256x16).
-#[cfg(target_arch = "x86_64")]
-#[allow(dead_code)] // it needs the whole block's compression alone
-pub(crate) mod one_stream {
-    crate::sha2::sha2_avx512_rounds!(
-        streams: [0: __m512i], _mm512_set1_epi32, _mm512_add_epi32, _mm512_ror_epi32, _mm512_srli_epi32,
-        _mm512_ternarylogic_epi32
-    );
-}
-
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-mod simd128 {
-    crate::sha2::sha2_simd128!(lanes: 4, u32x4_splat, i32x4_add, u32x4_shr, i32x4_shl);
-}
-
-type W = u32;
-pub(crate) const TOP: W = 0x8000_0000;
-type Shape = PrfShape<W, 64>;
-type Fixed = HashShape<W, 64>;
+sha2_kernels!(
+    word: u32;
+    avx2: _mm256_set1_epi32, _mm256_add_epi32, _mm256_srli_epi32, _mm256_slli_epi32;
+    avx512: _mm512_set1_epi32, _mm512_add_epi32, _mm512_ror_epi32, _mm512_srli_epi32,
+        _mm512_ternarylogic_epi32;
+    simd128: u32x4_splat, i32x4_add, u32x4_shr, i32x4_shl;
+);
 
 lane_kernels!(
     context: Fixed;

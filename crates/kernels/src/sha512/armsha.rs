@@ -2,6 +2,7 @@
 //!
 //! The state of a message is four vectors, its block eight: of 32 registers two messages need 24.
 
+use crate::lanes::row_memory;
 use crate::sha2::{sha2_instructions, sha2_vector_jobs};
 use core::arch::aarch64::*;
 
@@ -9,19 +10,7 @@ type V = uint64x2_t;
 /// (a, b), (c, d), (e, f) and (g, h).
 const PARTS: [[usize; 2]; 4] = [[0, 1], [2, 3], [4, 5], [6, 7]];
 
-#[target_feature(enable = "neon,sha3")]
-#[inline]
-fn load(row: &[W; L]) -> V {
-    // SAFETY: `row` is 16 readable bytes.
-    unsafe { vld1q_u64(row.as_ptr()) }
-}
-
-#[target_feature(enable = "neon,sha3")]
-#[inline]
-fn store(row: &mut [W; L], v: V) {
-    // SAFETY: `row` is 16 writable bytes.
-    unsafe { vst1q_u64(row.as_mut_ptr(), v) };
-}
+row_memory!(#[target_feature(enable = "neon,sha3")] W; vld1q_u64, vst1q_u64);
 
 #[target_feature(enable = "neon,sha3")]
 #[inline]
@@ -82,5 +71,5 @@ fn schedule<const N: usize>(m: &Ring<N>, g: usize) -> [V; N] {
     next
 }
 
-sha2_instructions!(lanes: 2, #[target_feature(enable = "neon,sha3")]);
+sha2_instructions!(#[target_feature(enable = "neon,sha3")]);
 sha2_vector_jobs!(#[target_feature(enable = "neon,sha3")]);

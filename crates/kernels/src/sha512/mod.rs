@@ -19,50 +19,16 @@ mod entries;
 
 use crate::cpu::Family;
 use crate::lanes::lane_kernels;
-use crate::sha2::{HashShape, PrfShape, sha2_lanes, sha2_scalar};
+use crate::sha2::{sha2_kernels, sha2_lanes, sha2_scalar};
 use entries::sha2_entries;
 
-mod portable {
-    crate::sha2::sha2_portable!(lanes: 4);
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    crate::sha2::sha2_avx2!(
-        lanes: 4, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_srli_epi64, _mm256_slli_epi64
-    );
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    crate::sha2::sha2_avx512!(
-        _mm512_set1_epi64,
-        _mm512_add_epi64,
-        _mm512_ror_epi64,
-        _mm512_srli_epi64,
-        _mm512_ternarylogic_epi64
-    );
-}
-
-/// The compression of eight blocks for [`sha512x8`](crate::sha512x8).
-#[cfg(target_arch = "x86_64")]
-#[allow(dead_code)] // it needs the whole block's compression alone
-pub(crate) mod one_stream {
-    crate::sha2::sha2_avx512_rounds!(
-        streams: [0: __m512i], _mm512_set1_epi64, _mm512_add_epi64, _mm512_ror_epi64, _mm512_srli_epi64,
-        _mm512_ternarylogic_epi64
-    );
-}
-
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-mod simd128 {
-    crate::sha2::sha2_simd128!(lanes: 2, u64x2_splat, i64x2_add, u64x2_shr, i64x2_shl);
-}
-
-type W = u64;
-pub(crate) const TOP: W = 1 << 63;
-type Shape = PrfShape<W, 80>;
-type Fixed = HashShape<W, 80>;
+sha2_kernels!(
+    word: u64;
+    avx2: _mm256_set1_epi64x, _mm256_add_epi64, _mm256_srli_epi64, _mm256_slli_epi64;
+    avx512: _mm512_set1_epi64, _mm512_add_epi64, _mm512_ror_epi64, _mm512_srli_epi64,
+        _mm512_ternarylogic_epi64;
+    simd128: u64x2_splat, i64x2_add, u64x2_shr, i64x2_shl;
+);
 
 lane_kernels!(
     context: Fixed;

@@ -1,7 +1,9 @@
-//! The rounds of a ceremony: carry a session's messages, keep its deadlines, find who is at fault.
+//! The rounds of a ceremony: carry a session's messages, keep its deadlines, and tell who is at fault.
+
+mod guilt;
 
 use crate::ceremony::agreement::Agreement;
-use crate::ceremony::fault::{blame, receipt};
+use crate::ceremony::fault::receipt;
 use crate::ceremony::join::clip;
 use crate::ceremony::mailbox::Mailbox;
 use crate::ceremony::{Fault, Finished, Shared};
@@ -13,9 +15,8 @@ use crate::wire::{Accused, Body, Envelope, Fail, Job};
 use libp2p::PeerId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 use tetralith_tss::engine::{
-    Abort, Error as TssError, Evidence, MessageError, Outgoing, PartyId, Recipient, Session,
+    Error as TssError, MessageError, Outgoing, PartyId, Recipient, Session,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
@@ -23,8 +24,6 @@ use tokio::time::{Instant, timeout_at};
 const CONFIRMATION: &str = "tetralith/node/confirmation/1";
 /// Broadcasts up to this length are kept whole with their receipts.
 const KEPT_PAYLOAD: usize = 1 << 16;
-/// The most that is waited, after giving up, for what the others say.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs the agreed protocol to its end and stores what must be kept.
 ///
@@ -366,136 +365,6 @@ impl Room {
         }
     }
 
-    /// The session found a fault.
-    fn aborted(&self, abort: &Abort) -> Fault {
-        let Some(found) = abort.blame() else {
-            let mut fault = Fault::own(abort);
-            if let Abort::Unattributed { suspects, .. } = abort {
-                fault.culprits = suspects.iter().filter_map(|p| self.agreement.peer(*p)).collect();
-            }
-            return fault;
-        };
-        let Some(peer) = self.agreement.peer(found.party) else { return Fault::own(abort) };
-        let basis = match found.evidence {
-            Evidence::Proof => Basis::Proof,
-            Evidence::Accusation => Basis::Accusation,
-        };
-        let mut fault = self.of(peer, found.round, &format!("failed {}", found.check), basis);
-        if found.retires_setup() {
-            fault.retired.push(peer);
-        }
-        fault
-    }
-
-    /// A round's time is up: tells the others at once, hears what they say, and blames.
-    ///
-    /// Who waits for a node that itself waits for another learns it here.
-    async fn timed_out(&mut self, round: u8, waiting: &[PartyId]) -> Fault {
-        let mut fault = self.missing(round, waiting);
-        self.tell_fault(&fault);
-        let until = Instant::now() + LAST_WORDS.min(self.shared.config.timeouts.round() / 4);
-        let silent = self.agreement.roster.len() - 1 - waiting.len();
-        while self.failures.len() < silent {
-            let Ok(Some(envelope)) = timeout_at(until, self.mailbox.next()).await else { break };
-            let _ = self.sort(envelope, &mut Vec::new());
-        }
-        let excused = |peer: &PeerId| {
-            let words = self.failures.iter().find(|(from, _)| from == peer);
-            words.filter(|(_, fail)| excuses(fail, round)).map(|(_, fail)| fail)
-        };
-        let missing = core::mem::take(&mut fault.culprits);
-        for peer in missing {
-            match excused(&peer) {
-                Some(fail) => {
-                    let theirs = self.given_up(peer, fail);
-                    fault.culprits.extend(theirs.culprits);
-                    fault.blames.extend(theirs.blames);
-                }
-                None => fault.culprits.push(peer),
-            }
-        }
-        fault
-    }
-
-    /// The faults of those of which a message is missing.
-    fn missing(&self, round: u8, waiting: &[PartyId]) -> Fault {
-        let peers: Vec<_> = waiting.iter().filter_map(|p| self.agreement.peer(*p)).collect();
-        self.all_of(&peers, round, |party| match self.refused.get(&party) {
-            Some(error) => (format!("sent no acceptable message ({error})"), Basis::Accusation),
-            None => ("sent no message in time".to_owned(), Basis::Absence),
-        })
-    }
-
-    /// Another participant gave up while this node waited, in `round`, for `waiting`.
-    fn interrupted(&self, interrupt: Interrupt, round: u8, waiting: &[PartyId]) -> Fault {
-        let Interrupt::GaveUp(from, fail) = interrupt else {
-            return Fault::own("the node is stopping");
-        };
-        match self.agreement.party(&from) {
-            Some(party) if waiting.contains(&party) && !excuses(&fail, round) => {
-                self.missing(round, &[party])
-            }
-            _ => self.given_up(from, &fail),
-        }
-    }
-
-    /// Another participant gave up.
-    fn given_up(&self, from: PeerId, fail: &Fail) -> Fault {
-        let me = self.shared.me();
-        let name = self.shared.name(&from);
-        let mut fault = Fault::own(format!("{name} gave up: {}", clip(&fail.reason)));
-        for accused in &fail.accused {
-            let Ok(peer) = crate::wire::peer(&accused.peer) else { continue };
-            // All that are here joined: there is nothing before the first round to blame them for.
-            if accused.round != 0
-                && self.agreement.party(&peer).is_some()
-                && fault.blames.len() < self.agreement.roster.len()
-            {
-                let check = clip(&accused.check);
-                fault.blames.push(blame(peer, from, accused.round, &check, Basis::Accusation));
-                fault.culprits.push(peer);
-            }
-        }
-        // Who accuses this node, or nobody, is left out itself.
-        if fault.culprits.iter().all(|peer| *peer == me) {
-            fault.culprits = vec![from];
-        }
-        fault
-    }
-
-    /// A fault of one participant, with what it signed.
-    fn of(&self, peer: PeerId, round: u8, text: &str, basis: Basis) -> Fault {
-        let name = self.shared.name(&peer);
-        let mut fault = Fault::of(peer, self.shared.me(), round, text, basis, &name);
-        for blame in &mut fault.blames {
-            blame.receipts = self.receipts.get(&peer).cloned().unwrap_or_default();
-        }
-        fault
-    }
-
-    /// Faults of several participants.
-    fn all_of(
-        &self,
-        peers: &[PeerId],
-        round: u8,
-        text: impl Fn(PartyId) -> (String, Basis),
-    ) -> Fault {
-        let mut all = Fault::default();
-        for peer in peers {
-            let Some(party) = self.agreement.party(peer) else { continue };
-            let (text, basis) = text(party);
-            let one = self.of(*peer, round, &text, basis);
-            all.reason +=
-                &format!("{}{}", if all.reason.is_empty() { "" } else { "; " }, one.reason);
-            all.blames.extend(one.blames);
-            all.culprits.extend(one.culprits);
-            if basis == Basis::Absence {
-                self.shared.note_absent(*peer);
-            }
-        }
-        all
-    }
-
     fn my_number(&self) -> Result<PartyId, Fault> {
         let me = self.agreement.party(&self.shared.me());
         me.ok_or_else(|| Fault::own("this node is not among the participants"))
@@ -504,12 +373,6 @@ impl Room {
 
 /// What the rounds of the confirmation and the joins are called in a blame.
 const LAST_ROUND: u8 = u8::MAX;
-
-/// Says whether a node that gave up may be excused for a message that it owes in `round`: it waited
-/// for another in an earlier round. Its own message goes out before it waits in the same round.
-fn excuses(fail: &Fail, round: u8) -> bool {
-    fail.accused.iter().any(|accused| (1..round).contains(&accused.round))
-}
 
 /// Gives a session its messages; returns those that it did not accept.
 fn receive<T>(

@@ -158,8 +158,11 @@ fn open_or_make(path: &Path) -> std::io::Result<(File, bool)> {
     }
 }
 
-/// Whether the file is still the one of that name.
-fn is_at(file: &File, path: &Path) -> bool {
+/// Says whether an open file is still the one of that name, and was neither deleted nor replaced.
+///
+/// A lock on a file is worth something only then. Elsewhere than on Unix, whether there is a file of that
+/// name: no open file is deleted there.
+pub fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

@@ -37,6 +37,8 @@ pub use etcd::EtcdStore;
 pub use file::FileStore;
 #[cfg(feature = "file")]
 pub(crate) use file::{replace_with, sync_folder};
+#[cfg(feature = "file")]
+pub use lock::is_at;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use record::{Holder, OpenLease, Record};

@@ -1,20 +1,10 @@
 //! TLS to real servers of the stores that signers share: who is let in, and who is not.
 
-#![cfg(all(unix, feature = "postgres", feature = "etcd"))]
-#![allow(clippy::unwrap_used, dead_code)]
-
-mod servers;
-
+use super::key;
+use super::servers::{Etcd, Postgres};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, KeyPair};
-use servers::{Etcd, Postgres};
 use std::path::Path;
 use tetralith_xmss::state::{EtcdStore, PostgresStore, StateError, create, key_id};
-use tetralith_xmss::{Params, PublicKey};
-
-fn key() -> PublicKey {
-    let params = Params::from_name("XMSS-SHA2_20_256").unwrap();
-    PublicKey::from_parts(params, &vec![1; 2 * params.n()]).unwrap()
-}
 
 /// An authority and what it signed, as PEM text: a server's certificate for 127.0.0.1 and one for
 /// another name, and a client's for the user `tester`.

@@ -1,0 +1,77 @@
+use super::*;
+use crate::identity::Identity;
+
+const ID: CeremonyId = CeremonyId([9; 32]);
+
+fn join(from: &Identity, to: Option<PeerId>, proposal: u8, nonce: u8) -> Envelope {
+    let join = Join::Accept { nonce: [nonce; 32].into(), proposal: [proposal; 32].into() };
+    Envelope::open(&Envelope::seal(from, ID, to, 0, &Body::Join(join))).unwrap()
+}
+
+fn gathering(nodes: &[Identity], needed: usize) -> Gathering {
+    let me = nodes[0].id();
+    Gathering {
+        me,
+        proposal: [7; 32],
+        needed,
+        order: nodes.iter().map(Identity::id).collect(),
+        joins: HashMap::from([(me, vec![0])]),
+        refusals: HashMap::new(),
+        wrong: HashMap::new(),
+        unreachable: HashMap::new(),
+        early: Vec::new(),
+    }
+}
+
+/// Whoever joins something else is left out and blamed, and the ceremony goes on without it.
+#[test]
+fn a_wrong_join_is_its_senders_fault() {
+    let nodes: Vec<_> = (1..=4).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+    let me = Some(nodes[0].id());
+    for wrong in [
+        join(&nodes[1], me, 8, 1),
+        join(&nodes[1], None, 7, 1),
+        join(&nodes[1], Some(nodes[2].id()), 7, 1),
+    ] {
+        let mut gathering = gathering(&nodes, 3);
+        let payload = hex::encode(wrong.payload());
+        gathering.take(wrong);
+        assert!(gathering.chosen(false).is_none());
+        gathering.take(join(&nodes[2], me, 7, 2));
+        gathering.take(join(&nodes[3], me, 7, 3));
+        // A good one afterwards does not help: an honest node sends no other.
+        gathering.take(join(&nodes[1], me, 7, 1));
+        let Some(Ok(start)) = gathering.chosen(false) else { panic!("a start") };
+        let good = [join(&nodes[2], me, 7, 2), join(&nodes[3], me, 7, 3)];
+        assert!(good.iter().all(|join| start.joins.contains(&join.to_bytes().into())));
+        let blames: Vec<_> = gathering.wrong_joins().collect();
+        assert_eq!(blames.len(), 1);
+        assert_eq!((&blames[0].peer, blames[0].round), (&nodes[1].id().to_string(), 0));
+        assert_eq!(blames[0].fault, WRONG_JOIN);
+        assert_eq!(blames[0].receipts[0].payload.as_ref(), Some(&payload));
+    }
+}
+
+#[test]
+fn without_a_quorum_the_wrong_join_is_known() {
+    let nodes: Vec<_> = (1..=2).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+    let mut gathering = gathering(&nodes, 2);
+    gathering.take(join(&nodes[1], Some(nodes[0].id()), 8, 1));
+    assert!(matches!(gathering.chosen(false), Some(Err(NoQuorum))));
+    assert_eq!(gathering.wrong_joins().count(), 1);
+}
+
+#[test]
+fn the_first_join_stays() {
+    let nodes: Vec<_> = (1..=2).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+    let (me, mut gathering) = (Some(nodes[0].id()), gathering(&nodes, 2));
+    let first = join(&nodes[1], me, 7, 1);
+    let refusal = Body::Join(Join::Refuse("no".into()));
+    let refusal = Envelope::open(&Envelope::seal(&nodes[1], ID, me, 0, &refusal)).unwrap();
+    for envelope in [first.clone(), join(&nodes[1], me, 7, 2), join(&nodes[1], me, 8, 3), refusal] {
+        gathering.take(envelope);
+    }
+    let Some(Ok(start)) = gathering.chosen(false) else { panic!("a start") };
+    assert!(start.joins.contains(&first.to_bytes().into()));
+    assert_eq!(gathering.wrong_joins().count(), 0);
+}

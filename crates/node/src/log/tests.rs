@@ -1,0 +1,88 @@
+use super::*;
+
+fn record(id: &str, started_ms: u64) -> CeremonyRecord {
+    CeremonyRecord {
+        id: id.into(),
+        kind: "sign".into(),
+        key: Some("k".into()),
+        digest: Some("d".into()),
+        proposer: "a".into(),
+        participants: vec!["a".into(), "b".into()],
+        state: State::Running,
+        started_ms,
+        ended_ms: None,
+        result: None,
+        reason: None,
+        blames: Vec::new(),
+    }
+}
+
+fn failed(id: &str) -> CeremonyRecord {
+    let receipt = ReceiptRecord {
+        to: None,
+        round: 1,
+        payload_hash: "00".into(),
+        payload: Some("01".into()),
+        signature: "02".into(),
+    };
+    let blame = BlameRecord {
+        peer: "b".into(),
+        round: 2,
+        fault: "commitment".into(),
+        evidence: Basis::Proof,
+        reporter: "a".into(),
+        receipts: vec![receipt],
+    };
+    CeremonyRecord {
+        state: State::Failed,
+        ended_ms: Some(9),
+        reason: Some("blamed".into()),
+        blames: vec![blame],
+        ..record(id, 1)
+    }
+}
+
+#[test]
+fn ceremonies_and_blames_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.db");
+    let log = Log::open(&path).unwrap();
+    assert!(log.begin(&record("1", 1)).unwrap());
+    assert!(!log.begin(&record("1", 2)).unwrap(), "a name is used once");
+    log.end(&failed("1")).unwrap();
+    assert!(log.begin(&record("2", 2)).unwrap());
+    drop(log);
+    let log = Log::open(&path).unwrap();
+    assert_eq!(log.ceremony("1").unwrap().unwrap(), failed("1"));
+    assert_eq!(log.ceremony("2").unwrap().unwrap().state, State::Interrupted);
+    assert_eq!(log.ceremony("3").unwrap(), None);
+    let latest: Vec<_> = log.latest(10).unwrap().into_iter().map(|r| r.id).collect();
+    assert_eq!(latest, ["2", "1"]);
+    assert_eq!(log.latest(1).unwrap().len(), 1);
+}
+
+#[test]
+fn confirmations_retirements_and_approvals_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = Log::open(&folder.path().join("node.db")).unwrap();
+    let (key, peer) = (KeyId([1; 16]), PeerId::random());
+    assert!(!log.is_confirmed(&key).unwrap());
+    log.confirm(&key).unwrap();
+    assert!(log.is_confirmed(&key).unwrap());
+    log.retire(&key, &peer, CeremonyId([2; 32])).unwrap();
+    assert!(log.is_retired(&key, &peer).unwrap());
+    assert!(!log.is_retired(&KeyId([2; 16]), &peer).unwrap());
+    log.approve(&key, &[3; 32]).unwrap();
+    assert!(log.is_approved(&key, &[3; 32]).unwrap());
+    assert!(!log.is_approved(&key, &[4; 32]).unwrap());
+}
+
+#[test]
+fn another_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.db");
+    drop(Log::open(&path).unwrap());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    let error = Log::open(&path).unwrap_err().to_string();
+    assert!(error.contains("has version 7"), "{error}");
+}
