@@ -45,8 +45,4 @@ fn main() {
         let size = Size::new(blocks, words, Job::Product);
         write(format!("ifma_product_{blocks}.s"), squaring::product(size, order));
     }
-    for (blocks, words, order) in orders::MANY_PRODUCTS {
-        let size = Size::new(blocks, words, Job::Products);
-        write(format!("ifma_products_{blocks}.s"), squaring::products(size, order));
-    }
 }

@@ -5,6 +5,7 @@ mod daemon;
 mod eval;
 mod proof;
 mod seal;
+mod state;
 
 pub(crate) use bench::any_modulus;
 

@@ -119,6 +119,40 @@ fn a_proof_goes_on_after_sigterm() {
             .arg(file(proof))
             .status();
         assert!(verified.expect("runs").success(), "{proof}");
-        assert!(!file("run").exists() && !file("run.run").exists() && !file("run.tape0").exists());
+        // Nothing but the proofs is left.
+        let left = std::fs::read_dir(folder.path()).expect("a folder").flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("run")), "{left:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_has_one_user() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let first = eval(&run, "2000000000").spawn().expect("the command starts");
+    while !run.with_extension("lock").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    let second = eval(&run, "1000").output().expect("runs");
+    assert_eq!((second.status.code(), field(&second, "code")), (Some(4), "state.locked".into()));
+    let message = field(&second, "message").as_str().expect("text").to_owned();
+    assert!(message.starts_with(&format!("process {} uses", first.id())), "{message}");
+    let kill = Command::new("kill").args(["-TERM", &first.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    assert_eq!(field(&first.wait_with_output().expect("ends"), "code"), "interrupted");
+    assert!(run.exists() && !run.with_extension("lock").exists());
+    // A proof does not take the name of the state that is removed once it is there.
+    for output in ["run", "run.tape0"] {
+        let prove = Command::new(env!("CARGO_BIN_EXE_tetralith"))
+            .args(["--json", "vdf", "prove", "-N", MODULUS, "-T", "1000", "5", "--force"])
+            .arg("--checkpoint")
+            .arg(&run)
+            .arg("-o")
+            .arg(folder.path().join(output))
+            .output()
+            .expect("runs");
+        assert_eq!(prove.status.code(), Some(2), "{prove:?}");
     }
 }

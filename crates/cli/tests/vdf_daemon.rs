@@ -41,6 +41,10 @@ fn challenges_over_http_and_lines() {
             .expect("runs");
         assert!(verified.status.success(), "{verified:?}");
     }
+    // An x that is not below N is reduced, and that is said.
+    let body = json!({ "modulus": MODULUS, "x": format!("1{MODULUS}"), "t": 3, "proof": "none" });
+    let (status, answer) = daemon.post(&daemon.token, body.to_string().as_bytes());
+    assert_eq!((status, &answer["reduced"]), (202, &json!(true)), "{answer}");
     // The same over both kinds of sockets, line by line.
     let tcp: Box<dyn ReadWrite> = Box::new(TcpStream::connect(&daemon.lines).expect("connects"));
     let unix = UnixStream::connect(folder.path().join("socket")).expect("connects");

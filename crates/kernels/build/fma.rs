@@ -85,17 +85,7 @@ impl Text {
 
     /// T's lower half.
     fn lower_half(&mut self, square: bool) {
-        self.no_carry();
-        self.line("xor r15d, r15d\n3:");
-        self.no_sums();
-        self.line("mov rax, r8\nlea rcx, [rsi + r15]");
-        if square {
-            self.squares();
-        } else {
-            self.products("rsi");
-        }
-        self.emit("r9 + r15");
-        self.line("add r15, 32\ncmp r15, r14\njne 3b");
+        self.lower_blocks("r8", "rsi", "r9", square);
         self.line(format_args!("vmovdqa [rdi + {MIDDLE}], ymm0"));
         for k in 0..4 {
             self.line(format_args!("vmovdqa [rdi + {}], ymm{}", OVER + 32 * k, 11 + k));
@@ -104,12 +94,21 @@ impl Text {
 
     /// Q = T·P mod R.
     fn quotient(&mut self) {
+        self.lower_blocks("r9", "r12", "r10", false);
+    }
+
+    /// The product of the numbers at `a` and `b` modulo R, digits of which go to `to`.
+    fn lower_blocks(&mut self, a: &str, b: &str, to: &str, square: bool) {
         self.no_carry();
         self.line("xor r15d, r15d\n3:");
         self.no_sums();
-        self.line("mov rax, r9\nlea rcx, [r12 + r15]");
-        self.products("r12");
-        self.emit("r10 + r15");
+        self.line(format_args!("mov rax, {a}\nlea rcx, [{b} + r15]"));
+        if square {
+            self.squares();
+        } else {
+            self.products(b);
+        }
+        self.emit(&format!("{to} + r15"));
         self.line("add r15, 32\ncmp r15, r14\njne 3b");
     }
 

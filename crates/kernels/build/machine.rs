@@ -20,12 +20,6 @@ pub enum Base {
     Next,
     /// The constants of the modulus, then the spilled registers: `rdi`.
     Constants,
-    /// The factors of a product out of many: `r8` and `r9`.
-    Left,
-    Right,
-    /// Those of the product after it: `r10` and `r11`.
-    NextLeft,
-    NextRight,
 }
 
 /// A place in memory: 64-byte line and byte.
@@ -290,10 +284,6 @@ impl Allocator {
             Base::Current => format!("[rsi + {}]", at - self.bias as isize),
             Base::Next => format!("[rdx + {}]", at - self.bias as isize),
             Base::Constants => format!("[rdi + {at}]"),
-            Base::Left => format!("[r8 + {at}]"),
-            Base::Right => format!("[r9 + {at}]"),
-            Base::NextLeft => format!("[r10 + {at}]"),
-            Base::NextRight => format!("[r11 + {at}]"),
         }
     }
 

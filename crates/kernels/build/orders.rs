@@ -2,8 +2,7 @@
 //!
 //! They were found by hill climbing from the plain order (column by column, what a value needs just
 //! before it), moving one to five steps at a time and measuring on a Zen 5: at 2048 bits from 481 to
-//! 372 cycles in some twenty thousand trials; many products from 440 to 428, of which 408 are
-//! multiplications.
+//! 372 cycles in some twenty thousand trials.
 
 /// An order: blocks of 8 digits, whether multiplications broadcast their own multipliers, the steps.
 type Order = (usize, bool, &'static str);
@@ -62,49 +61,6 @@ pub const PRODUCTS: [Order; 4] = [
         "S34 S00 S43 S01 L0 S30 S10 H7 S44 H8 S12 S11 H9 S20 S21 C00 S02 C01 L1 K01 K00 C11 S31 S03 \
          C10 U0 U1 K04 S13 K03 S42 Q00 q0 S22 Q01 S14 Q10 S41 q1 C12 S04 N01 N10 C02 N02 N04 N00 \
          S23 N12 S40 S33 N13 V C03 K02 N11 N03 R0 S32 C04 R1 C13 S24 R2 C14 N14 R3 R4",
-    ),
-    (
-        8,
-        true,
-        "S20 S10 S00 L0 S01 S41 S57 S66 S75 Hc S67 S76 Hd S77 L1 S02 S11 L2 He Hf S30 S03 S12 S21 \
-         C00 S50 S31 K00 U0 C02 S32 S23 C11 S22 S04 S40 C01 K11 S13 K01 C10 K10 U1 S51 S05 C20 S14 \
-         K02 U2 Q01 Q00 q0 Q10 q1 Q11 N02 Q02 N10 Q20 q2 N11 N01 N20 V S15 S06 S24 S33 C03 S42 S60 \
-         C12 C21 K03 K12 N03 S34 N21 S43 S52 N12 R0 S16 S07 S25 S61 S70 C04 K04 N22 S17 S26 C22 C13 \
-         K13 N04 N13 S71 R1 S35 S44 S62 C05 C14 C23 K05 N05 K14 N14 S53 C06 N23 S27 K06 S45 S36 S63 \
-         S72 N06 S54 R2 C15 C24 S55 N15 S46 K15 C07 N24 S64 S73 C25 C16 S37 N07 K07 K16 R3 S56 N16 \
-         N25 S47 C26 R4 S74 C17 S65 C27 N26 K17 N27 N17 R5 R6 R7",
-    ),
-    (
-        10,
-        true,
-        "S99 S00 L0 S01 S10 L1 S02 S11 S12 S20 L2 S03 S89 S21 S30 S88 S79 S97 S98 Hg Hh Hi S40 C20 \
-         S13 S31 S22 C00 Hj L3 S04 S14 K00 U0 S05 S23 S32 S41 K11 S50 C01 C10 K01 K10 U1 S42 S06 \
-         S33 S15 S24 S60 S51 C02 S16 C11 K02 S34 S07 S43 S25 U2 S70 S61 S52 C21 C12 K03 C30 K12 C03 \
-         U3 Q00 q0 Q01 Q10 q1 Q02 Q11 Q20 q2 Q03 Q12 Q21 Q30 N11 N02 q3 S53 N20 S17 S08 S44 S71 N12 \
-         N21 N03 S35 N30 V S80 S36 S09 C14 S26 S62 N22 K13 N31 C31 N04 C04 C22 N13 K04 S54 S72 S45 \
-         S63 S18 C13 R0 S27 S90 C05 S81 K14 C32 K05 S19 C23 N23 N05 N14 N32 R1 S37 S28 C33 S91 S55 \
-         C06 S64 C15 K15 S73 S82 S46 N15 C24 N24 N06 K06 S38 N33 R2 S92 S29 S56 S47 S65 S74 S83 C07 \
-         N07 K16 K07 N16 C16 C25 C34 N25 N34 S48 S66 R3 S39 S57 S75 S84 C26 C35 K08 C08 C17 N08 N17 \
-         S49 S76 S93 S58 C38 K17 N26 N35 R4 S67 S94 C36 K09 S85 C09 C27 K18 C18 N27 N18 N36 N09 R5 \
-         S59 S68 S77 S86 S95 C19 C28 C37 K19 N28 N19 N37 R6 S96 S78 S69 S87 C29 N29 N38 R7 C39 N39 \
-         R8 R9",
-    ),
-];
-
-/// Products, one after the other, of which none waits for the one before.
-pub const MANY_PRODUCTS: [Order; 4] = [
-    (
-        3,
-        false,
-        "S00 S01 S10 U0 S11 S02 U1 S20 Q00 U2 Q01 Q02 q0 Q10 Q11 q1 Q20 S22 q2 S21 N02 S12 N11 N01 \
-         N20 N12 H4 N10 N21 H5 V N22 R0 R1 R2",
-    ),
-    (
-        5,
-        false,
-        "S43 S01 L0 S34 S30 S10 H7 S44 H8 S12 S24 S11 H9 S21 C00 C01 L1 S31 K01 K00 C11 S03 C10 \
-         U0 S22 U1 K04 K03 S42 Q00 q0 Q01 S14 S13 Q10 S41 S32 q1 C02 K02 C12 N02 S40 N01 S04 N13 \
-         N11 N03 S33 N10 N00 S23 N12 C13 V C03 N04 R0 C04 R1 C14 N14 R2 +S00 R3 +S02 +S20 R4",
     ),
     (
         8,

@@ -108,13 +108,11 @@ impl Writer {
 
     /// Block i of the first factor and block j of the second.
     fn factors(&self, i: usize, j: usize) -> (Place, Place) {
-        let at = |base, line| Place { base, line, byte: 0 };
-        match (self.size.job, self.base) {
-            (Job::Square, _) => (self.here(i), self.here(j)),
-            (Job::Product, _) => (self.here(i), self.here(self.size.second() + j)),
-            (Job::Products, Base::Next) => (at(Base::NextLeft, i), at(Base::NextRight, j)),
-            (Job::Products, _) => (at(Base::Left, i), at(Base::Right, j)),
-        }
+        let second = match self.size.job {
+            Job::Square => 0,
+            Job::Product => self.size.second(),
+        };
+        (self.here(i), self.here(second + j))
     }
 
     fn constant(&self, line: usize) -> Place {
@@ -387,8 +385,9 @@ impl Writer {
 /// `rsi` and `rdx` point to the middle of their workspaces ([`Size::bias`]), which makes for short
 /// displacements.
 pub fn squarings(size: Size, order: &str) -> String {
-    let Loop { head, body, check, carried } = pipelined(size, order);
+    let Loop { head, body, carried } = pipelined(size, order);
     assert!(carried < 31);
+    let check = check(size, carried);
     let mut copy = String::new();
     for i in 0..size.v {
         let from = (64 * i) as isize - size.bias() as isize;
@@ -402,51 +401,11 @@ pub fn squarings(size: Size, order: &str) -> String {
     )
 }
 
-/// Writes the kernel that multiplies many pairs, the first factor of each in place.
-///
-/// In: `rdi` constants, `rsi` and `rdx` two workspaces, `rcx` the number of pairs, above zero, `rax` a
-/// list of pairs of 32-bit indices into the tables at `r12` and `r13`; [`AHEAD`] of them beyond the last
-/// pair are read from and not multiplied. A pair's first steps are taken before the product of the pair
-/// before it is stored. Out: `rcx` the number of pairs that are left: not zero where the next one must
-/// be multiplied exactly. It also changes `r8` to `r11`.
-pub fn products(size: Size, order: &str) -> String {
-    let Loop { head, body, check, carried } = pipelined(size, order);
-    let address = |reg: usize, table: &str, at: usize| {
-        format!(
-            "mov r{reg}d, [rax + {at}]\nimul r{reg}, r{reg}, {}\nadd r{reg}, {table}\n",
-            64 * size.v
-        )
-    };
-    let mut fetch = address(10, "r12", 8 * AHEAD) + &address(11, "r13", 8 * AHEAD + 4);
-    for reg in ["r10", "r11"] {
-        (0..size.v).for_each(|i| fetch += &format!("prefetcht0 [{reg} + {}]\n", 64 * i));
-    }
-    // The registers from the top are free: those that are carried over begin at 0.
-    assert!(carried + size.v < 32);
-    let (mut load, mut store) = (String::new(), String::new());
-    for i in 0..size.v {
-        let from = (64 * i) as isize - size.bias() as isize;
-        load += &format!("vmovdqa64 zmm{}, [rdx + {from}]\n", 31 - i);
-        store += &format!("vmovdqa64 [r8 + {}], zmm{}\n", 64 * i, 31 - i);
-    }
-    let now = address(8, "r12", 0) + &address(9, "r13", 4);
-    let next = address(10, "r12", 8) + &address(11, "r13", 12);
-    format!(
-        "{now}{head}.p2align 6\n2:\n{fetch}{next}{body}{check}{load}kortestb k1, k1\njnz 3f\n{store}\
-         xchg rsi, rdx\nadd rax, 8\nmov r8, r10\nmov r9, r11\ndec rcx\njnz 2b\n3:\n"
-    )
-}
-
-/// Pairs between the call for a pair into the cache and its product: about as long as memory takes.
-pub const AHEAD: usize = 4;
-
 /// A loop in which the first steps of each round are taken by the round before.
 struct Loop {
     head: String,
     body: String,
-    /// Sets k1 from the or-ed digits.
-    check: String,
-    /// How many registers go from a round to the next.
+    /// How many registers go from a round to the next; the one after them holds the or-ed digits.
     carried: usize,
 }
 
@@ -480,8 +439,7 @@ fn pipelined(size: Size, order: &str) -> Loop {
     let names: Vec<Reg> = (0..first.len()).collect();
     let body = assemble(&body.ops, &names, &leaving, size.spills(), size.bias());
     assert!(size.spills() + head.spill_lines.max(body.spill_lines) <= CONSTANT_LINES);
-    let (check, carried) = (check(size, first.len()), first.len());
-    Loop { head: head.text, body: body.text, check, carried }
+    Loop { head: head.text, body: body.text, carried: first.len() }
 }
 
 /// Writes the kernel that multiplies once.

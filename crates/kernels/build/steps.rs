@@ -66,15 +66,13 @@ pub struct Size {
     pub job: Job,
 }
 
-/// What is computed, and where its factors stand.
+/// What is computed, of factors that stand in the workspace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Job {
-    /// A², A in the workspace.
+    /// A².
     Square,
-    /// A·B, both in the workspace.
+    /// A·B.
     Product,
-    /// A·B for many pairs, each factor anywhere.
-    Products,
 }
 
 impl Size {

@@ -232,7 +232,7 @@ impl Augend {
 }
 
 impl Completed {
-    /// Points with Z = 1.
+    /// Points as they are, with any Z: E/G = X/Z and H/F = Y/Z.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn of(p: &Points) -> Completed {

@@ -43,9 +43,17 @@ pub struct Progress {
     pub proving: bool,
     /// A fault that the check found in this stretch.
     pub fault: Option<Fault>,
-    /// Whether what was kept on disk is damaged in part, in the first report of a run that goes on from the
-    /// rest.
-    pub damaged: bool,
+    /// What happened to the files of a run that is kept, told once.
+    pub trouble: Option<Trouble>,
+}
+
+/// What may happen to the files of a run, and does not end it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Some are damaged: the run goes on from the rest.
+    Damaged,
+    /// They could not be written after the last squaring: the proof is computed all the same.
+    Unsaved,
 }
 
 /// An evaluation under way.
@@ -178,7 +186,7 @@ impl Evaluation {
             }
         }
         let (done, iterations) = (self.done, self.iterations);
-        Ok(Progress { done, iterations, proving: false, fault, damaged: false })
+        Ok(Progress { done, iterations, proving: false, fault, trouble: None })
     }
 
     /// Where the kernel must be left next.

@@ -1,7 +1,7 @@
 //! Evaluation and proof in one run.
 
 use crate::checkpoint::kept::{self, Run, Stage, TapeFile};
-use crate::eval::{self, Evaluation, Progress};
+use crate::eval::{self, Evaluation, Progress, Trouble};
 use crate::proof::{Body, Segment};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
@@ -154,6 +154,7 @@ impl Prover {
             let (stage, x) = (course.run.stages[i], course.start(i));
             let plan = self.plan_of(&stage, i == last)?;
             let (mut evaluation, mut file, damaged) = course.evaluation(i, &x, &plan)?;
+            let damaged = std::mem::take(&mut course.damaged) || damaged;
             course.report_start(i, &evaluation, damaged, watch);
             let y = course.square(i, &mut evaluation, &mut file, watch)?;
             let tape = evaluation.take_tape().expect("the tape was put in before");
@@ -165,7 +166,7 @@ impl Prover {
                     iterations,
                     proving: true,
                     fault: None,
-                    damaged: false,
+                    trouble: None,
                 };
                 let go_on = &mut || watch(progress) != Next::Stop;
                 let company = Watch { on_thread: self.options.on_thread, go_on };
@@ -258,6 +259,8 @@ struct Course<'a> {
     /// Stops those that are under way when the run ends before its time.
     stop: Stop,
     kept: Option<&'a Path>,
+    /// Whether the file of the run was damaged, until that is told.
+    damaged: bool,
 }
 
 /// Tells other threads that nobody waits for them any more, once it is dropped.
@@ -286,8 +289,9 @@ impl<'a> Course<'a> {
         if let (Some(path), None) = (kept, &found) {
             run.save(path)?;
         }
-        let (run, stop) = (found.unwrap_or(run), Stop::default());
-        let mut course = Self { run, jobs: Vec::new(), stop, kept };
+        let (run, damaged) = found.unwrap_or((run, false));
+        let stop = Stop::default();
+        let mut course = Self { run, jobs: Vec::new(), stop, kept, damaged };
         for i in 0..course.run.finished.len() {
             let job = course.job_of(prover, i)?;
             course.jobs.push(job);
@@ -369,7 +373,8 @@ impl<'a> Course<'a> {
         if evaluation.done() > 0 || damaged {
             let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
             let (done, iterations) = (before + evaluation.done(), self.run.iterations);
-            watch(Progress { done, iterations, proving: false, fault: None, damaged });
+            let trouble = damaged.then_some(Trouble::Damaged);
+            watch(Progress { done, iterations, proving: false, fault: None, trouble });
         }
     }
 
@@ -385,7 +390,13 @@ impl<'a> Course<'a> {
         let whole = self.run.iterations;
         loop {
             if let Some(y) = evaluation.result() {
-                self.save(evaluation, file)?;
+                // The proof is worth more than the files that would lead to it.
+                if let Err(error) = self.save(evaluation, file) {
+                    let Error::Io(_) = error else { return Err(error) };
+                    let (done, trouble) = (before + evaluation.done(), Some(Trouble::Unsaved));
+                    let proving = false;
+                    watch(Progress { done, iterations: whole, proving, fault: None, trouble });
+                }
                 return Ok(y);
             }
             let mut progress = evaluation.advance(eval::CHECK_EVERY)?;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::path::Path;
-use tetralith_vdf::eval::CHECK_EVERY;
+use tetralith_vdf::eval::{CHECK_EVERY, Trouble};
 use tetralith_vdf::{Error, Modulus, Next, Options, Proof, Prover, Residue, System};
 
 const SYSTEMS: [System; 3] = [System::Wesolowski, System::Segmented, System::Pietrzak];
@@ -124,8 +124,9 @@ fn damaged_and_foreign_states() {
     let taken_up = || {
         let mut first = None;
         let ended = prover(system, &modulus, &x, 1).run_kept(Some(&path), &mut |progress| {
-            first.get_or_insert((progress.damaged, progress.done));
-            assert!(!progress.damaged || first == Some((true, progress.done)));
+            let damaged = progress.trouble == Some(Trouble::Damaged);
+            first.get_or_insert((damaged, progress.done));
+            assert!(!damaged || first == Some((true, progress.done)), "told once");
             if first.is_some_and(|(_, done)| done < progress.done) {
                 Next::Stop
             } else {
@@ -163,17 +164,61 @@ fn damaged_and_foreign_states() {
     assert!(damaged && 0 < done, "{done}");
     let ended = stopped(system, &modulus, &x, &path, 99).unwrap();
     assert_eq!(ended, whole(system, &modulus, &x));
-    // The file of the run damaged.
-    let run = folder.path().join("run.run");
+    // The file of the run damaged: its copy is read, and where that is damaged too, the run says so.
+    let (run, copy) = (folder.path().join("run.run"), folder.path().join("run.run.copy"));
     let bytes = std::fs::read(&run).unwrap();
     for at in [0, 5, 9, bytes.len() - 1] {
         let mut altered = bytes.clone();
         altered[at] ^= 1;
-        std::fs::write(&run, &altered).unwrap();
-        let result = stopped(system, &modulus, &x, &path, 99);
-        assert!(matches!(result, Err(Error::CheckpointDamaged(_))), "{at}: {result:?}");
-        std::fs::write(&run, &bytes[..at]).unwrap();
-        let result = stopped(system, &modulus, &x, &path, 99);
-        assert!(matches!(result, Err(Error::CheckpointDamaged(_))), "{at}: {result:?}");
+        for bad in [&altered[..], &bytes[..at]] {
+            std::fs::write(&run, bad).unwrap();
+            std::fs::write(&copy, &bytes).unwrap();
+            let mut told = 0;
+            let ended = prover(system, &modulus, &x, 1).run_kept(Some(&path), &mut |progress| {
+                told += u32::from(progress.trouble == Some(Trouble::Damaged));
+                Next::GoOn
+            });
+            assert_eq!((ended.unwrap(), told), (whole(system, &modulus, &x), 1), "{at}");
+            std::fs::write(&run, bad).unwrap();
+            std::fs::write(&copy, bad).unwrap();
+            let result = stopped(system, &modulus, &x, &path, 99);
+            assert!(matches!(result, Err(Error::CheckpointDamaged(_))), "{at}: {result:?}");
+        }
+    }
+}
+
+#[test]
+fn files_of_others_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let modulus = small();
+    let (x, _) = modulus.reduce(b"others");
+    let path = folder.path().join("run");
+    for bytes in [&b"precious"[..], &[7; 100]] {
+        std::fs::write(folder.path().join("run.tape0"), bytes).unwrap();
+        let result = stopped(System::Wesolowski, &modulus, &x, &path, 99);
+        assert!(matches!(result, Err(Error::CheckpointOther(_))), "{result:?}");
+        assert_eq!(std::fs::read(folder.path().join("run.tape0")).unwrap(), bytes);
+    }
+}
+
+/// Where the state can be written no more once all is squared, the proof is made all the same.
+#[test]
+fn a_proof_without_its_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let modulus = small();
+    let (x, _) = modulus.reduce(b"unsaved");
+    for system in SYSTEMS {
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        let mut unsaved = 0;
+        let kept = inner.join("run");
+        let result = prover(system, &modulus, &x, 1).run_kept(Some(&kept), &mut |progress| {
+            if progress.done == T && inner.exists() {
+                std::fs::remove_dir_all(&inner).unwrap();
+            }
+            unsaved += u32::from(progress.trouble == Some(Trouble::Unsaved));
+            Next::GoOn
+        });
+        assert_eq!((result.unwrap(), unsaved), (whole(system, &modulus, &x), 1), "{system:?}");
     }
 }

@@ -1,9 +1,10 @@
 //! `tetralith vdf eval`, and the loop that all long evaluations share.
 
+use super::state::State;
 use super::{Job, name, squarings};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::io;
+use crate::io::Output;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
     let (modulus, x) = command.job.read(context)?;
     let iterations = command.job.count.value();
     let start = Instant::now();
-    let mut watched = Watched::new(context, command.checkpoint.as_deref())?;
+    let mut watched = Watched::new(context, command.checkpoint.as_deref(), None)?;
     let mut evaluation = watched.start(&modulus, &x, iterations)?;
     if let Err(flaw) = modulus.check_provable() {
         context.log("vdf.modulus", format!("{flaw}; it is squared all the same"), json!({}));
@@ -47,7 +48,7 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
 /// An evaluation with progress, checkpoints and signals.
 pub(super) struct Watched<'a> {
     context: Context,
-    checkpoint: Option<&'a Path>,
+    state: Option<State<'a>>,
     clock: SaveClock,
 }
 
@@ -84,11 +85,14 @@ impl SaveClock {
 }
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(context: Context, checkpoint: Option<&'a Path>) -> Outcome<Self> {
-        if let Some(path) = checkpoint {
-            io::check_place(path)?;
-        }
-        Ok(Self { context, checkpoint, clock: SaveClock::new(checkpoint.is_some())? })
+    /// Takes the checkpoint's name, which is not that of the result.
+    pub(super) fn new(
+        context: Context,
+        checkpoint: Option<&'a Path>,
+        output: Option<&Output>,
+    ) -> Outcome<Self> {
+        let state = checkpoint.map(|path| State::claim(path, output)).transpose()?;
+        Ok(Self { context, clock: SaveClock::new(state.is_some())?, state })
     }
 
     /// Goes on from the checkpoint where there is one, else begins.
@@ -98,8 +102,10 @@ impl<'a> Watched<'a> {
         x: &Residue,
         iterations: u64,
     ) -> Outcome<Evaluation> {
-        let found = match self.checkpoint {
-            Some(path) => Checkpoint::load(path).map_err(|error| at_checkpoint(error, path))?,
+        let found = match &self.state {
+            Some(State { path, .. }) => {
+                Checkpoint::load(path).map_err(|error| at_checkpoint(error, path))?
+            }
             None => None,
         };
         let Some((checkpoint, problem)) = found else {
@@ -144,7 +150,7 @@ impl<'a> Watched<'a> {
 
     /// Writes the checkpoint, where one is wanted.
     fn save(&self, evaluation: &mut Evaluation) -> Outcome {
-        if let Some(path) = self.checkpoint {
+        if let Some(State { path, .. }) = &self.state {
             let (checkpoint, fault) = evaluation.checkpoint()?;
             tell_fault(self.context, fault);
             checkpoint.save(path).map_err(|error| {

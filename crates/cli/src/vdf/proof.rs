@@ -1,6 +1,7 @@
 //! `tetralith vdf prove` and `tetralith vdf verify`.
 
 use super::eval::{SaveClock, stopped_by_signal, tell_fault};
+use super::state::State;
 use super::{Job, name, read_modulus, read_number, squarings};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -9,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tetralith_vdf::eval::CHECK_EVERY;
+use tetralith_vdf::eval::{CHECK_EVERY, Trouble};
 use tetralith_vdf::{Error, Modulus, Options, Proof, Prover, System};
 
 /// What to prove, and how.
@@ -65,21 +66,18 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         segments: usize::from(command.segments),
         ..Options::default()
     };
+    let checkpoint = command.checkpoint.as_deref();
+    let state = checkpoint.map(|path| State::claim(path, Some(&command.output))).transpose()?;
     let start = Instant::now();
     let mut prover = Prover::new(command.proof.system(), &modulus, &x, iterations, options)?;
     let progress = context.progress("proving", iterations, "squarings");
     let mut squared = start;
-    let mut clock = SaveClock::new(command.checkpoint.is_some())?;
+    let mut clock = SaveClock::new(state.is_some())?;
     let mut first = true;
-    if let Some(kept) = &command.checkpoint {
-        io::check_place(kept)?;
-    }
-    let result = prover.run_kept(command.checkpoint.as_deref(), &mut |step| {
-        if step.damaged {
-            let text = "what was kept of the run is damaged; going back to what is whole";
-            context.log("checkpoint.damaged", text, json!({}));
-        }
-        if std::mem::take(&mut first) && (step.done > CHECK_EVERY || step.damaged) {
+    let result = prover.run_kept(checkpoint, &mut |step| {
+        tell_trouble(context, step.trouble);
+        let damaged = step.trouble == Some(Trouble::Damaged);
+        if std::mem::take(&mut first) && (step.done > CHECK_EVERY || damaged) {
             let text = format!("going on after {}", squarings(step.done));
             context.log("checkpoint.resumed", text, json!({ "done": step.done }));
         }
@@ -93,11 +91,11 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     progress.finish();
     let (y, proof) = match result {
         Err(Error::Cancelled) => return Err(stopped_by_signal()),
-        result => result.map_err(|error| at_run(error, command.checkpoint.as_deref()))?,
+        result => result.map_err(|error| at_run(error, checkpoint))?,
     };
     let bytes = proof.to_bytes();
     command.output.write(&bytes, Access::Public)?;
-    if let Some(kept) = &command.checkpoint {
+    if let Some(kept) = checkpoint {
         // The proof is written: what is left behind is in nobody's way.
         if let Err(error) = Prover::forget(kept) {
             context.log("checkpoint.left", format!("{}: {error}", kept.display()), json!({}));
@@ -112,6 +110,21 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     context.wrote(&command.output, "vdf.proved", y, fields)
 }
 
+/// Tells what happened to the files of a run.
+fn tell_trouble(context: Context, trouble: Option<Trouble>) {
+    match trouble {
+        None => {}
+        Some(Trouble::Damaged) => {
+            let text = "what was kept of the run is damaged; going back to what is whole";
+            context.log("checkpoint.damaged", text, json!({}));
+        }
+        Some(Trouble::Unsaved) => {
+            let text = "the state could not be written; going on to the proof without it";
+            context.log("checkpoint.unsaved", text, json!({}));
+        }
+    }
+}
+
 /// Names the files of a run in an error of theirs.
 fn at_run(error: Error, path: Option<&Path>) -> Failure {
     let (Some(path), true) = (path, matches!(error, Error::CheckpointDamaged(_) | Error::Io(_)))
@@ -120,7 +133,9 @@ fn at_run(error: Error, path: Option<&Path>) -> Failure {
     };
     let hint = match error {
         Error::Io(_) => "what was kept before is intact; make room and run the command again",
-        _ => "delete all files whose names begin with that one's, to begin anew",
+        _ => {
+            "delete both, NAME.run and NAME.run.copy: the same command then goes on from the other files"
+        }
     };
     let failure = Failure::from(error);
     let message = format!("{}: {}", path.display(), failure.message);

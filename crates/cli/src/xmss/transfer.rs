@@ -242,9 +242,17 @@ impl Origin {
 
     /// Spends what is left here, or says that it is not.
     fn leave(&mut self, context: Context, leaf: u64) -> Outcome {
+        let left = match self {
+            Origin::Moves(state) => state.status().left,
+            Origin::Stays(status) => status.left,
+        };
+        if left == 0 {
+            let text = "the key is exhausted: it signs neither here nor elsewhere";
+            context.event("key.exhausted", text, json!({ "next": leaf }));
+            return Ok(());
+        }
         match self {
-            Origin::Stays(status) => {
-                let left = status.left;
+            Origin::Stays(_) => {
                 let text = format!(
                     "warning: the key still signs here, from index {leaf} on; two signers of one \
                      index let anybody forge"
@@ -252,11 +260,8 @@ impl Origin {
                 context.event("key.copied", text, json!({ "next": leaf, "left": left }));
             }
             Origin::Moves(state) => {
-                let left = state.status().left;
-                if left > 0 {
-                    let lease = state.reserve_for(left, store::now());
-                    lease.map_err(|error| store::failure(&error))?;
-                }
+                let lease = state.reserve_for(left, store::now());
+                lease.map_err(|error| store::failure(&error))?;
                 let text = format!("the key no longer signs here; go on with it at index {leaf}");
                 context.event("key.moved", text, json!({ "next": leaf }));
             }

@@ -155,8 +155,8 @@ fn double_multiplications_agree_with_portable() {
     };
     for i in 0..2 * n {
         let minus_c = if i % 2 == 0 { MinusC::ModOrder } else { MinusC::Integer };
-        // One group alone, two in step, and one after those.
-        let rounds: Vec<usize> = (i..=i + i % 3).collect();
+        // One group alone, two in step, and one after those; one over the fours whose powers go together.
+        let rounds: Vec<usize> = (i..i + [1, 2, 3, 5, 9][i % 5]).collect();
         let s = |i: usize| core::array::from_fn(|lane| scalars[(i + lane) % scalars.len()]);
         let c = |i: usize| -> [[u8; 16]; 8] {
             core::array::from_fn(|lane| {
@@ -201,8 +201,13 @@ fn torsion_is_found() {
     }
     // SAFETY: `lanes` shows that the CPU has the features that the function enables.
     let found = unsafe { subgroup::torsion_free(&groups) };
-    for (i, free) in found.into_iter().enumerate() {
-        assert_eq!(free, 1 << ((8 - i / 2 % 8) % 8), "group {i}");
+    for (i, free) in found.iter().enumerate() {
+        assert_eq!(*free, 1 << ((8 - i / 2 % 8) % 8), "group {i}");
+    }
+    // Powers of four groups go together: fewer than that, and one over.
+    for n in [1, 5, 9] {
+        // SAFETY: likewise.
+        assert_eq!(unsafe { subgroup::torsion_free(&groups[..n]) }, found[..n]);
     }
 }
 

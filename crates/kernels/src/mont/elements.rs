@@ -1,4 +1,4 @@
-//! A table of many elements of one ring, laid out for products of many pairs.
+//! A table of many elements of one ring, each where the kernels want it.
 
 use super::FastRing;
 
@@ -8,8 +8,6 @@ use super::FastRing;
 pub(super) struct Line(pub(super) [u64; 8]);
 
 /// Elements of a [`FastRing`], each of which begins at a cache line.
-///
-/// [`FastRing::mul_each`] and [`FastRing::mul_within`] multiply them by pairs.
 #[derive(Clone)]
 pub struct Elements {
     lines: Vec<Line>,
@@ -115,12 +113,6 @@ impl Elements {
         core::hint::select_unpredictable(there, lines, other)
     }
 
-    /// Where the table begins, and the lines of an element.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    pub(super) fn place(&self) -> (*const Line, usize) {
-        (self.lines.as_ptr(), self.width)
-    }
-
     /// Makes room for more elements; returns where the next one goes, and the lines of an element.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     pub(super) fn reserve(&mut self, more: usize) -> (*mut Line, usize) {
@@ -138,12 +130,6 @@ impl Elements {
         let len = self.lines.len() + more * self.width;
         // SAFETY: the caller vouches for the lines, which `reserve` made room for.
         unsafe { self.lines.set_len(len) };
-    }
-
-    /// The same, to be changed.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    pub(super) fn place_mut(&mut self) -> (*mut Line, usize) {
-        (self.lines.as_mut_ptr(), self.width)
     }
 }
 

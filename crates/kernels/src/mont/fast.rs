@@ -4,7 +4,7 @@ use super::Elements;
 use super::ring::{Digit, Ring, bit_len, digits, select, window_bits};
 use core::iter::Peekable;
 use core::slice::Iter;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// A way of multiplying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,40 +207,6 @@ impl FastRing {
         }
     }
 
-    /// Multiplies element i of `table` by element j of `with`, for each [i, j] in turn: faster than one
-    /// by one, for products that do not wait for each other keep the multipliers busy.
-    ///
-    /// # Panics
-    /// A pair names an element that is not there.
-    pub fn mul_each(&mut self, table: &mut Elements, with: &Elements, pairs: &[[u32; 2]]) {
-        match &mut self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(ifma) => ifma.multiply_each(table, Some(with), pairs),
-            _ => {
-                for &[i, j] in pairs {
-                    self.mul_assign(table.value_mut(i as usize), with.value(j as usize));
-                }
-            }
-        }
-    }
-
-    /// As [`FastRing::mul_each`], with both factors of a pair in one table.
-    ///
-    /// # Panics
-    /// A pair names an element that is not there.
-    pub fn mul_within(&mut self, table: &mut Elements, pairs: &[[u32; 2]]) {
-        match &mut self.engine {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            Engine::Ifma(ifma) => ifma.multiply_each(table, None, pairs),
-            _ => {
-                for &[i, j] in pairs {
-                    let factor = table.value(j as usize).to_vec();
-                    self.mul_assign(table.value_mut(i as usize), &factor);
-                }
-            }
-        }
-    }
-
     /// Squares `a` in place, `count` times.
     pub fn square_assign(&mut self, a: &mut [u64], count: u64) {
         match &mut self.engine {
@@ -297,15 +263,16 @@ impl FastRing {
     #[must_use]
     pub fn pow(&mut self, base: &[u64], exponent: &[u64]) -> Vec<u64> {
         let len = self.len();
-        let mut table = self.one();
-        for i in 1..16 {
-            let mut power = table[(i - 1) * len..].to_vec();
-            self.mul_assign(&mut power, base);
-            table.extend(&power);
-            power.zeroize();
-        }
         let mut out = self.one();
-        let mut pick = vec![0; len];
+        let mut table = Zeroizing::new(vec![0; 16 * len]);
+        table[..len].copy_from_slice(&out);
+        for i in 1..16 {
+            let (done, rest) = table.split_at_mut(i * len);
+            let power = &mut rest[..len];
+            power.copy_from_slice(&done[(i - 1) * len..]);
+            self.mul_assign(power, base);
+        }
+        let mut pick = Zeroizing::new(vec![0; len]);
         for &limb in exponent.iter().rev() {
             for shift in (0..16).rev() {
                 self.square_assign(&mut out, 4);
@@ -313,8 +280,6 @@ impl FastRing {
                 self.mul_assign(&mut out, &pick);
             }
         }
-        table.zeroize();
-        pick.zeroize();
         out
     }
 

@@ -57,15 +57,16 @@
 //! Constant time but for the number of blocks; used for public values.
 
 use super::Ring;
-use super::exact::Exact;
+use super::exact::{Exact, bits_from};
 use super::ring::bit_len;
+use crate::wipe::wipe;
 use core::arch::asm;
 use std::sync::OnceLock;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Four words, one register.
 #[repr(C, align(32))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Block([u64; 4]);
 
 const BLOCK_BITS: usize = 208;
@@ -121,8 +122,8 @@ fn rounds_down() -> bool {
         fma.run(&mut a, None, 1);
         // An element is a number between −M and M, and so is this.
         are_digits(&a)
-            && fma.exact.leave(&fma.limbs(&a))
-                == fma.exact.leave(&fma.exact.product(&number, &number))
+            && fma.leave(&a, limbs.len())
+                == fma.exact.leave(&fma.exact.product(&number, &number), limbs.len())
     })
 }
 
@@ -138,12 +139,12 @@ impl Fma {
         let v = blocks(bits);
         let exact = Exact::new(ring, BLOCK_BITS * v, BLOCK_BITS * v);
         let lift = shifted(exact.modulus(), BLOCK_BITS * v - 3 - bits);
-        let memory = vec![Block([0; 4]); FRAME + 9 * v + 1];
+        let memory = vec![Block::default(); FRAME + 9 * v + 1];
         let mut fma = Fma { v, exact, lift, memory };
-        let n = fma.digits(fma.exact.modulus());
-        let p = fma.digits(&fma.exact.negative_inverse((BLOCK_BITS * v).div_ceil(64)));
-        fma.write(4 * v, &n);
-        fma.write(5 * v, &p);
+        let p = Zeroizing::new(fma.exact.negative_inverse((BLOCK_BITS * v).div_ceil(64)));
+        let (n, p) = (fma.digits(fma.exact.modulus()), fma.digits(&p));
+        fma.write(4 * v, &Zeroizing::new(n));
+        fma.write(5 * v, &Zeroizing::new(p));
         for (block, bias) in fma.memory[FRAME + 6 * v..].iter_mut().zip(biases(v as u64)) {
             block.0 = bias;
         }
@@ -154,7 +155,7 @@ impl Fma {
     pub(super) fn zeroize(&mut self) {
         self.exact.zeroize();
         self.lift.zeroize();
-        self.memory.iter_mut().for_each(|block| block.0.zeroize());
+        wipe(&mut self.memory);
     }
 
     /// The number of words of an element.
@@ -164,14 +165,12 @@ impl Fma {
 
     /// The element of a number below N.
     pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
-        self.digits(&self.exact.enter(a))
+        self.digits(&Zeroizing::new(self.exact.enter(a)))
     }
 
     /// The number of an element, canonical, in so many limbs.
     pub(super) fn leave(&self, a: &[u64], limbs: usize) -> Vec<u64> {
-        let mut number = self.exact.leave(&self.limbs(a));
-        number.truncate(limbs);
-        number
+        self.exact.leave(&Zeroizing::new(self.limbs(a)), limbs)
     }
 
     /// Squares `a` so many times.
@@ -241,12 +240,9 @@ impl Fma {
 
     /// The digits of a number modulo R of 64-bit limbs, between −2^51 and 2^51.
     fn digits(&self, limbs: &[u64]) -> Vec<u64> {
-        let limb = |i: usize| u128::from(limbs.get(i).copied().unwrap_or(0));
         let mut carry = 0;
         let digit = |i: usize| {
-            let at = 52 * i;
-            let bits = (limb(at / 64) | limb(at / 64 + 1) << 64) >> (at % 64);
-            let digit = (bits as i64 & ((1 << 52) - 1)) + carry;
+            let digit = (bits_from(limbs, 52 * i) as i64 & ((1 << 52) - 1)) + carry;
             carry = i64::from(digit >= 1 << 51);
             ((digit - (carry << 52)) as f64).to_bits()
         };
@@ -304,11 +300,11 @@ fn shifted(a: &[u64], by: usize) -> Vec<u64> {
 ///
 /// Digit r of one factor puts, into the four columns from r on, the low halves with another's digits,
 /// and into the next four the high ones.
-fn biases(v: u64) -> Vec<[u64; 4]> {
+fn biases(v: u64) -> impl Iterator<Item = [u64; 4]> {
     let (low, high) = (LOW.to_bits(), HIGH.to_bits());
     let rounding = CARRY << 52 | 1 << 51;
     // Of `products` of blocks that begin in this block, and of `below` that begin in the one below.
-    let columns = |products: u64, below: u64| -> [u64; 4] {
+    let columns = move |products: u64, below: u64| -> [u64; 4] {
         core::array::from_fn(|k| {
             let k = k as u64;
             let lows = products * (k + 1) + below * (3 - k);
@@ -316,16 +312,16 @@ fn biases(v: u64) -> Vec<[u64; 4]> {
             low.wrapping_mul(lows).wrapping_add(high.wrapping_mul(highs)).wrapping_neg()
         })
     };
-    let rounded = |bias: [u64; 4]| bias.map(|bias| bias.wrapping_add(rounding));
-    let lower = (0..v).map(|c| rounded(columns(c + 1, c)));
+    let rounded = move |bias: [u64; 4]| bias.map(|bias| bias.wrapping_add(rounding));
+    let lower = (0..v).map(move |c| rounded(columns(c + 1, c)));
     // Of the block below only one digit's products are summed; T's sums come with the rounding.
     let mut middle = columns(v, 0);
     for (k, bias) in middle.iter_mut().enumerate() {
         let one = high.wrapping_add(if k < 3 { low } else { 0 });
         *bias = bias.wrapping_sub(one.wrapping_mul(v - 1));
     }
-    let upper = (v..2 * v).map(|c| rounded(columns(2 * (2 * v - 1 - c), 2 * (2 * v - c))));
-    lower.clone().chain(lower).chain([middle]).chain(upper).collect()
+    let upper = (v..2 * v).map(move |c| rounded(columns(2 * (2 * v - 1 - c), 2 * (2 * v - c))));
+    lower.clone().chain(lower).chain([middle]).chain(upper)
 }
 
 /// A text of the generator as a function of the frame.

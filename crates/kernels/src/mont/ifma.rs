@@ -66,8 +66,9 @@ mod memory;
 use super::exact::{Exact, power_of_two};
 use super::{Elements, Ring};
 use lanes::Lanes;
-use memory::{AHEAD, Memory, Pair, Pairs, Record, from_digits, to_digits};
+use memory::{Memory, Record, from_digits, to_digits};
 use std::sync::{Arc, OnceLock};
+use zeroize::Zeroizing;
 
 const BLOCK_BITS: usize = 416;
 
@@ -121,10 +122,13 @@ impl Ifma {
         let (l, m) = (low_blocks(v), quotient_blocks(v));
         let exact = Exact::new(ring, BLOCK_BITS * v, shift(v));
         let mut memory = Memory::new(v);
-        memory.set_constant(0, v, &ring.inverse_power_of_two(BLOCK_BITS * l));
-        memory.set_constant(1, v, &power_of_two(ring, BLOCK_BITS * (v + m)));
+        let c = Zeroizing::new(ring.inverse_power_of_two(BLOCK_BITS * l));
+        let k = Zeroizing::new(power_of_two(ring, BLOCK_BITS * (v + m)));
+        let inverse = Zeroizing::new(exact.negative_inverse((BLOCK_BITS * m).div_ceil(64)));
+        memory.set_constant(0, v, &c);
+        memory.set_constant(1, v, &k);
         memory.set_constant(2, v, exact.modulus());
-        memory.set_constant(3, m, &exact.negative_inverse((BLOCK_BITS * m).div_ceil(64)));
+        memory.set_constant(3, m, &inverse);
         Ifma { v, memory, exact, lanes: Arc::default(), redone: 0 }
     }
 
@@ -146,14 +150,12 @@ impl Ifma {
 
     /// The element of a number below N.
     pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
-        self.digits(&self.exact.enter(a))
+        self.digits(&Zeroizing::new(self.exact.enter(a)))
     }
 
     /// The number of an element, canonical, in so many limbs.
     pub(super) fn leave(&self, a: &[u64], limbs: usize) -> Vec<u64> {
-        let mut number = self.exact.leave(&self.limbs(a));
-        number.truncate(limbs);
-        number
+        self.exact.leave(&Zeroizing::new(self.limbs(a)), limbs)
     }
 
     fn digits(&self, limbs: &[u64]) -> Vec<u64> {
@@ -217,76 +219,18 @@ impl Ifma {
     }
 
     fn square_exactly(&self, a: &mut [u64]) {
-        let number = self.limbs(a);
-        to_digits(a, &self.exact.product(&number, &number));
+        let number = Zeroizing::new(self.limbs(a));
+        to_digits(a, &Zeroizing::new(self.exact.product(&number, &number)));
     }
 
     /// Multiplies `a` by `c`.
     pub(super) fn multiply(&mut self, a: &mut [u64], c: &[u64]) {
         if !self.memory.multiply(a, c) {
             self.redone += 1;
-            let product = self.exact.product(&self.limbs(a), &self.limbs(c));
-            to_digits(a, &product);
+            let [x, y] = [&*a, c].map(|digits| Zeroizing::new(self.limbs(digits)));
+            to_digits(a, &Zeroizing::new(self.exact.product(&x, &y)));
         }
     }
-
-    /// Multiplies element i of `table` by element j of `with`, or of the table itself, for each [i, j]
-    /// in turn.
-    ///
-    /// # Panics
-    /// A pair names an element that is not there.
-    pub(super) fn multiply_each(
-        &mut self,
-        table: &mut Elements,
-        with: Option<&Elements>,
-        pairs: &[Pair],
-    ) {
-        let (count, others) = (table.len(), with.map_or(table.len(), Elements::len));
-        let most =
-            pairs.iter().fold([0, 0], |most, pair| [most[0].max(pair[0]), most[1].max(pair[1])]);
-        let there = (most[0] as usize) < count && (most[1] as usize) < others;
-        assert!(there || pairs.is_empty(), "a pair names elements of the tables");
-        let (first, width) = table.place_mut();
-        let (second, other) = with.map_or((first.cast_const(), width), Elements::place);
-        assert_eq!((width, other), (self.v, self.v), "the tables are of this class");
-        let mut list = [[0; 2]; RUN + AHEAD];
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            let run = independent(&rest[..rest.len().min(RUN)], with.is_none());
-            list[..run].copy_from_slice(&rest[..run]);
-            list[run..run + AHEAD].fill(rest[run - 1]);
-            let places = &list[..run + AHEAD];
-            // SAFETY: the places are of whole elements of the two tables by the assertion, the tables
-            // are borrowed by this call and not touched meanwhile, and `independent` has cut the list.
-            let left = unsafe { self.memory.multiply_each(&Pairs { first, second, places }) };
-            let done = run - left;
-            if left > 0 {
-                let [i, j] = rest[done].map(|place| place as usize);
-                let factor = self.limbs(with.unwrap_or(table).value(j));
-                let product = self.exact.product(&self.limbs(table.value(i)), &factor);
-                to_digits(table.value_mut(i), &product);
-                self.redone += 1;
-            }
-            rest = &rest[done + usize::from(left > 0)..];
-        }
-    }
-}
-
-/// The most pairs that are given to the kernel at once.
-const RUN: usize = 512;
-
-/// How many of the pairs come before one that needs the product just before it, whose first steps the
-/// kernel would take too early.
-fn independent(pairs: &[Pair], within: bool) -> usize {
-    let needs = |pair: &[Pair]| {
-        let ([made, _], next) = (pair[0], pair[1]);
-        next[0] == made || within & (next[1] == made)
-    };
-    // Mostly none does, and that is seen soonest without looking for which.
-    if !pairs.windows(2).fold(false, |any, pair| any | needs(pair)) {
-        return pairs.len();
-    }
-    pairs.windows(2).position(needs).map_or(pairs.len(), |at| at + 1)
 }
 
 #[cfg(test)]

@@ -36,9 +36,11 @@
 //! # Security
 //! Constant time but for the number of limbs; used for public values.
 
+use super::exact::{padded, power_of_two};
 use super::{Ring, portable, ring::bit_len};
+use crate::wipe::wipe;
 use core::arch::asm;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Words of the frame that the code is given; the quotient's limbs are its last eight.
 const FRAME: usize = 25;
@@ -82,12 +84,8 @@ impl Mulx {
 
     fn prepared(ring: &Ring) -> Self {
         let limbs = limbs(bit_len(ring.modulus()));
-        let mut n = ring.modulus().to_vec();
-        n.resize(limbs, 0);
-        let mut two = ring.one().to_vec();
-        ring.double(&mut two);
-        let mut entering = ring.leave(&ring.pow_vartime(&two, &[128 * limbs as u64]));
-        entering.resize(limbs, 0);
+        let n = padded(ring.modulus(), limbs);
+        let entering = padded(&Zeroizing::new(power_of_two(ring, 128 * limbs)), limbs);
         let mut memory = vec![0; FRAME + 6 * part(limbs)];
         memory[FRAME + 2 * part(limbs)..][..limbs].copy_from_slice(&n);
         let inverse = negative_inverse(n[0], n[1]);
@@ -97,9 +95,9 @@ impl Mulx {
     /// Overwrites all that came from N.
     pub(super) fn zeroize(&mut self) {
         self.inverse.zeroize();
-        for limbs in [&mut self.n, &mut self.entering, &mut self.memory] {
-            limbs.zeroize();
-        }
+        self.n.zeroize();
+        self.entering.zeroize();
+        wipe(&mut self.memory);
     }
 
     /// The number of words of an element.
@@ -109,15 +107,14 @@ impl Mulx {
 
     /// The element of a number below N.
     pub(super) fn enter(&self, a: &[u64]) -> Vec<u64> {
-        let mut wide = vec![0; 2 * self.len()];
+        let mut wide = Zeroizing::new(vec![0; 2 * self.len()]);
         portable::mul_wide(&mut wide, &self.entering, a);
         self.reduced(&mut wide)
     }
 
     /// The number of an element, canonical, in so many limbs.
     pub(super) fn leave(&self, a: &[u64], limbs: usize) -> Vec<u64> {
-        let mut wide = a.to_vec();
-        wide.resize(2 * self.len(), 0);
+        let mut wide = Zeroizing::new(padded(a, 2 * self.len()));
         let mut number = self.reduced(&mut wide);
         number.truncate(limbs);
         number
@@ -296,6 +293,26 @@ mod tests {
             let want = ring.mul(&ring.enter(&plain), &ring.enter(&plain));
             assert_eq!(mulx.leave(&a, ring.len()), ring.leave(&want));
             assert_eq!(mulx.leave(&square, ring.len()), ring.leave(&want));
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_wiped_modulus() {
+        if !has(Family::Avx2) {
+            return;
+        }
+        let mut words = Words(8);
+        for bits in [1024, 1085] {
+            let ring = Ring::new(&words.modulus(bits)).unwrap();
+            let mut mulx = Mulx::prepared(&ring);
+            let mut a = mulx.enter(&reduced(&ring, &words.modulus(bits)));
+            let b = a.clone();
+            mulx.square(&mut a, 3);
+            mulx.multiply(&mut a, &b);
+            mulx.zeroize();
+            assert_eq!(mulx.memory, vec![0; FRAME + 6 * part(b.len())]);
+            let Mulx { n, inverse, entering, memory: _ } = mulx;
+            assert_eq!((n, inverse, entering), (vec![], [0; 2], vec![]));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::portable;
 use core::cmp::Ordering;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The integers modulo an odd N > 1, with what multiplication in Montgomery form needs.
 ///
@@ -25,10 +25,10 @@ impl Ring {
     #[must_use]
     pub fn new(modulus: &[u64]) -> Option<Self> {
         let len = modulus.iter().rposition(|&limb| limb != 0)? + 1;
-        let n = modulus[..len].to_vec();
-        if n[0] & 1 == 0 || n == [1] {
+        if modulus[0] & 1 == 0 || modulus[..len] == [1] {
             return None;
         }
+        let n = modulus[..len].to_vec();
         let n0 = portable::neg_inverse(n[0]);
         let one = power_of_two(&n);
         let mut ring = Self { n, n0, one, rr: Vec::new() };
@@ -38,7 +38,7 @@ impl Ring {
 
     /// R² = R·2^(64·L): 2 in Montgomery form raised to the power 64·L.
     fn r_squared(&self) -> Vec<u64> {
-        let mut two = self.one.clone();
+        let mut two = Zeroizing::new(self.one.clone());
         self.double(&mut two);
         self.pow_vartime(&two, &[64 * self.len() as u64])
     }
@@ -72,11 +72,10 @@ impl Ring {
     /// Carries an element out of Montgomery form.
     #[must_use]
     pub fn leave(&self, a: &[u64]) -> Vec<u64> {
-        let mut wide = vec![0; 2 * self.len()];
+        let mut wide = Zeroizing::new(vec![0; 2 * self.len()]);
         wide[..self.len()].copy_from_slice(a);
         let mut out = vec![0; self.len()];
         portable::redc(&mut out, &mut wide, &self.n, self.n0);
-        wide.zeroize();
         out
     }
 
@@ -90,9 +89,8 @@ impl Ring {
     #[must_use]
     pub fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let mut out = vec![0; self.len()];
-        let mut wide = vec![0; 2 * self.len()];
+        let mut wide = Zeroizing::new(vec![0; 2 * self.len()]);
         self.mul_to(&mut out, a, b, &mut wide);
-        wide.zeroize();
         out
     }
 
@@ -128,8 +126,8 @@ impl Ring {
     /// All share one run of squarings (Straus), with a sliding window for each base.
     #[must_use]
     pub fn multi_pow_vartime(&self, terms: &[(&[u64], &[u64])]) -> Vec<u64> {
-        let mut wide = vec![0; 2 * self.len()];
-        let tables: Vec<(Vec<Vec<u64>>, Vec<Digit>)> = terms
+        let mut wide = Zeroizing::new(vec![0; 2 * self.len()]);
+        let tables: Vec<(Vec<Zeroizing<Vec<u64>>>, Vec<Digit>)> = terms
             .iter()
             .map(|(base, exponent)| {
                 let window = window_bits(bit_len(exponent));
@@ -154,14 +152,13 @@ impl Ring {
     }
 
     /// The first `count` odd powers of `base`.
-    fn odd_powers(&self, base: &[u64], count: usize, wide: &mut [u64]) -> Vec<Vec<u64>> {
-        let mut square = base.to_vec();
+    fn odd_powers(&self, base: &[u64], count: usize, wide: &mut [u64]) -> Vec<Zeroizing<Vec<u64>>> {
+        let mut square = Zeroizing::new(base.to_vec());
         self.square_assign(&mut square, wide);
-        let mut powers = vec![base.to_vec()];
+        let mut powers = vec![Zeroizing::new(base.to_vec())];
         while powers.len() < count {
-            let last = &powers[powers.len() - 1];
-            let mut next = vec![0; self.len()];
-            self.mul_to(&mut next, last, &square, wide);
+            let mut next = powers[powers.len() - 1].clone();
+            self.mul_assign(&mut next, &square, wide);
             powers.push(next);
         }
         powers
@@ -174,15 +171,15 @@ impl Ring {
     #[must_use]
     pub fn pow(&self, base: &[u64], exponent: &[u64]) -> Vec<u64> {
         let len = self.len();
-        let mut wide = vec![0; 2 * len];
-        let mut table = vec![0; 16 * len];
+        let mut wide = Zeroizing::new(vec![0; 2 * len]);
+        let mut table = Zeroizing::new(vec![0; 16 * len]);
         table[..len].copy_from_slice(&self.one);
         for i in 1..16 {
             let (done, rest) = table.split_at_mut(i * len);
             self.mul_to(&mut rest[..len], &done[(i - 1) * len..], base, &mut wide);
         }
         let mut out = self.one.clone();
-        let mut pick = vec![0; len];
+        let mut pick = Zeroizing::new(vec![0; len]);
         for &limb in exponent.iter().rev() {
             for shift in (0..16).rev() {
                 for _ in 0..4 {
@@ -192,9 +189,6 @@ impl Ring {
                 self.mul_assign(&mut out, &pick, &mut wide);
             }
         }
-        wide.zeroize();
-        table.zeroize();
-        pick.zeroize();
         out
     }
 
@@ -206,7 +200,9 @@ impl Ring {
         let mut value = vec![0; self.len()];
         value[self.len() * departures - k] = 1;
         for _ in 0..departures {
-            value = self.leave(&value);
+            let left = self.leave(&value);
+            value.zeroize();
+            value = left;
         }
         value
     }

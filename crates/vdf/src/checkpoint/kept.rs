@@ -1,7 +1,7 @@
 //! What a prover keeps beside the checkpoint of its evaluation: the run, and the recorded values.
 //!
-//! `NAME` is the checkpoint of the segment that is being squared, `NAME.run` says how the whole is
-//! divided and what is proved, `NAME.tape0`, `NAME.tape1`, … hold the values of each segment. Values are
+//! `NAME` is the checkpoint of the segment that is being squared, `NAME.run` and its copy `NAME.run.copy` say
+//! how the whole is divided and what is proved, `NAME.tape0`, `NAME.tape1`, … hold the values of each segment. Values are
 //! written before the checkpoint that follows them, each batch with a hash of all before. Version 1,
 //! big-endian:
 //!
@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 
 /// More than the file of any run has.
 const MOST_BYTES: u64 = 1 << 18;
+/// The file of a run, and its copy: days of work hang on them.
+const RUN: [&str; 2] = [".run", ".run.copy"];
 const DAMAGED: Error = Error::CheckpointDamaged("the file of its run is not whole");
 
 /// A segment: its length and the parameters of its plan.
@@ -46,13 +48,27 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Reads the run that is kept at `path`, where there is one.
+    /// Reads the run that is kept at `path`, where there is one, or its copy, and says whether one of them was
+    /// damaged.
     ///
     /// # Errors
-    /// The file is damaged, or of another run than this one.
-    pub(crate) fn load(&self, path: &Path) -> Result<Option<Self>, Error> {
+    /// Both are damaged, or one is of another run than this one.
+    pub(crate) fn load(&self, path: &Path) -> Result<Option<(Self, bool)>, Error> {
+        let mut damage = None;
+        for suffix in RUN {
+            match self.load_one(&with_suffix(path, suffix)) {
+                Ok(Some(run)) => return Ok(Some((run, damage.is_some()))),
+                Ok(None) => {}
+                Err(error @ (Error::Io(_) | Error::CheckpointOther(_))) => return Err(error),
+                Err(error) => damage = Some(error),
+            }
+        }
+        damage.map_or(Ok(None), Err)
+    }
+
+    fn load_one(&self, path: &Path) -> Result<Option<Self>, Error> {
         let mut bytes = Vec::new();
-        match File::open(with_suffix(path, ".run")) {
+        match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?.take(MOST_BYTES).read_to_end(&mut bytes)?,
         };
@@ -68,11 +84,13 @@ impl Run {
         }
     }
 
-    /// The same, whole or not at all.
+    /// Writes both files, each whole or not at all.
     pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
-        let (new, old) = (with_suffix(path, ".run.new"), with_suffix(path, ".run"));
-        write_synced(&new, &self.to_bytes())?;
-        fs::rename(&new, &old)?;
+        let new = with_suffix(path, ".run.new");
+        for suffix in RUN {
+            write_synced(&new, &self.to_bytes())?;
+            fs::rename(&new, with_suffix(path, suffix))?;
+        }
         sync_folder(path);
         Ok(())
     }
@@ -164,7 +182,8 @@ fn number(field: &[u8]) -> u64 {
 /// Removes what is kept at `path`.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     let mut names = vec![path.to_owned()];
-    names.extend([".new", ".previous", ".run", ".run.new"].map(|suffix| with_suffix(path, suffix)));
+    let suffixes = [".new", ".previous", ".run.new"].into_iter().chain(RUN);
+    names.extend(suffixes.map(|suffix| with_suffix(path, suffix)));
     names.extend((0..crate::Proof::MAX_SEGMENTS).map(|i| tape_path(path, i)));
     for name in names {
         match fs::remove_file(name) {
@@ -193,6 +212,9 @@ pub(crate) struct TapeFile {
 
 impl TapeFile {
     /// Opens or makes the file of a segment, and puts the values of all its whole batches on `tape`.
+    ///
+    /// # Errors
+    /// [`Error::CheckpointOther`] where the file is none of a prover's, [`Error::Io`].
     pub(crate) fn open(
         path: &Path,
         modulus: &Modulus,
@@ -209,12 +231,20 @@ impl TapeFile {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         let mut new = Self { file, digest, bytes: 37, values: 0 };
         let mut reader = BufReader::new(new.file.try_clone()?);
-        let mut head = [0; 37];
-        let known = reader.read_exact(&mut head).is_ok();
-        if !known || head[..5] != *TAPE_MAGIC || head[5..] != digest {
+        let mut head = Vec::new();
+        reader.by_ref().take(37).read_to_end(&mut head)?;
+        let expected = [&TAPE_MAGIC[..], &digest].concat();
+        if head != expected {
+            // Of another segment or plan, with a flipped bit, or not written to its end.
+            let ours = head.starts_with(TAPE_MAGIC)
+                || expected.starts_with(&head)
+                || head.get(5..) == Some(&digest);
+            if !ours {
+                return Err(Error::CheckpointOther("file of recorded values"));
+            }
             new.file.set_len(0)?;
             new.file.seek(SeekFrom::Start(0))?;
-            new.file.write_all(&[&TAPE_MAGIC[..], &digest].concat())?;
+            new.file.write_all(&expected)?;
             return Ok(new);
         }
         while let Some((digest, batch)) = read_batch(&mut reader, &new.digest, modulus, tape)? {

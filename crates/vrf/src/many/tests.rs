@@ -1,211 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
+mod kinds;
+
 use super::*;
-use crate::suite::{EdwardsRules, Format};
-use crate::{SecretKey, edwards, hash_to_curve};
-use curve25519_dalek::constants::EIGHT_TORSION;
-use curve25519_dalek::{EdwardsPoint, Scalar};
-use tetralith_kernels::edwards25519::{NegativeZero, Point, base};
-
-const EDWARDS: [Suite; 8] = [
-    Suite::Draft03Cardano,
-    Suite::Draft03Algorand,
-    Suite::Draft13BatchCompat,
-    Suite::Edwards25519Tai,
-    Suite::Edwards25519Ell2,
-    Suite::Draft03Blake2b,
-    Suite::Draft03Tai,
-    Suite::Draft03Blake2bTai,
-];
-
-/// A row that owns its bytes.
-#[derive(Clone, Debug)]
-struct Owned(Vec<u8>, Vec<u8>, Vec<u8>);
-
-fn rules(suite: Suite) -> &'static EdwardsRules {
-    match suite.group() {
-        Group::Edwards25519(rules) => rules,
-        _ => panic!("a suite on edwards25519"),
-    }
-}
-
-fn honest(suite: Suite, i: u8) -> Owned {
-    let key = SecretKey::from_bytes(suite, &[i.wrapping_add(1); 32]).unwrap();
-    let alpha = vec![i; 37 * usize::from(i) % 301];
-    let proof = key.prove(&alpha).unwrap().as_bytes().to_vec();
-    Owned(key.public_key().as_bytes().to_vec(), alpha, proof)
-}
-
-fn torsion(i: usize) -> Point {
-    Point::decode(&EIGHT_TORSION[i].compress().to_bytes(), NegativeZero::Refuse).unwrap()
-}
-
-/// What a prover may do who adds a point of small order to the key, to Γ, to U and to V: the nonce
-/// is tried until the verifier's sums come out, where they can.
-fn with_torsion(suite: Suite, seed: u8, on_key: usize, on_gamma: usize, grind: u8) -> Owned {
-    let rules = rules(suite);
-    let x = Scalar::from_bytes_mod_order([seed; 32]);
-    let times = |p: &Point, k: &Scalar| p.mul(&k.to_bytes());
-    let y = times(
-        &Point::decode(&base().mul(&Scalar::ONE.to_bytes()).encode(), NegativeZero::Refuse)
-            .unwrap(),
-        &x,
-    )
-    .add(&torsion(on_key))
-    .encode();
-    let alpha = vec![seed; 9];
-    let h = hash_to_curve::edwards(rules, &y, &alpha).unwrap();
-    let gamma = times(&h, &x).add(&torsion(on_gamma)).encode();
-    let k = Scalar::from(u64::from(grind) + 1000);
-    // Guess c mod 8 as `grind`; the verifier subtracts c times the torsion parts.
-    let guess = u64::from(grind % 8);
-    let minus = |i: usize| {
-        let t = EIGHT_TORSION[i];
-        let sum = (0..guess).fold(EdwardsPoint::default(), |sum, _| sum + t);
-        Point::decode(&(-sum).compress().to_bytes(), NegativeZero::Refuse).unwrap()
-    };
-    let u = base().mul(&k.to_bytes()).add(&minus(on_key)).encode();
-    let v = times(&h, &k).add(&minus(on_gamma)).encode();
-    let c = edwards::challenge(rules, &y, &h.encode(), &gamma, &u, &v);
-    let s = (k + Scalar::from(u128::from_le_bytes(c)) * x).to_bytes();
-    let proof = match rules.format {
-        Format::Challenge => [&gamma[..], &c, &s].concat(),
-        Format::Commitments => [gamma, u, v, s].concat(),
-    };
-    Owned(y.to_vec(), alpha, proof)
-}
-
-/// One bit of something changed.
-fn forged(suite: Suite, i: u8) -> Owned {
-    let Owned(mut key, mut alpha, mut proof) = honest(suite, i);
-    let n = proof.len();
-    match i % 6 {
-        0 => proof[n - 32] ^= 1,
-        1 => proof[32] ^= 0x40,
-        2 => proof[5] ^= 1, // half of these leave the curve
-        3 => alpha.push(0),
-        4 => key[7] ^= 2,
-        _ => proof[47] ^= 0x80,
-    }
-    Owned(key, alpha, proof)
-}
-
-/// Encodings that are not well formed, and points that are not what they should be.
-fn strange(suite: Suite) -> Vec<Owned> {
-    let mut all = Vec::new();
-    let with = |i: u8, change: &dyn Fn(&mut Owned)| {
-        let mut row = honest(suite, i);
-        change(&mut row);
-        row
-    };
-    for low in [0xec, 0xed, 0xee, 0xff] {
-        for high in [0x7f, 0xff] {
-            let mut bytes = [0xff; 32];
-            (bytes[0], bytes[31]) = (low, high);
-            all.push(with(low, &|row| row.0.copy_from_slice(&bytes)));
-            all.push(with(high, &|row| row.2[..32].copy_from_slice(&bytes)));
-        }
-    }
-    for first in [0, 1, 2] {
-        for last in [0, 0x80] {
-            let mut bytes = [0; 32];
-            (bytes[0], bytes[31]) = (first, last);
-            all.push(with(first, &|row| row.0.copy_from_slice(&bytes)));
-            all.push(with(last, &|row| row.2[..32].copy_from_slice(&bytes)));
-        }
-    }
-    for point in EIGHT_TORSION {
-        let bytes = point.compress().to_bytes();
-        all.push(with(3, &|row| row.0.copy_from_slice(&bytes)));
-        all.push(with(4, &|row| row.2[..32].copy_from_slice(&bytes)));
-    }
-    for length in [0, 31, 33] {
-        all.push(with(5, &|row| row.0.resize(length, 1)));
-    }
-    for length in [0, 79, 81, 128, 127] {
-        all.push(with(6, &|row| row.2.resize(length, 1)));
-    }
-    all.push(with(7, &|row| row.2.fill(0xff)));
-    all.push(with(7, &|row| row.2[32..].fill(0))); // c = 0 and s = 0
-    all.push(with(8, &|row| add_order(&mut row.2, 1)));
-    all.push(with(9, &|row| add_order(&mut row.2, 8)));
-    all.push(with(9, &|row| add_order(&mut row.2, 14)));
-    all
-}
-
-/// Adds a multiple of L to s, which leaves it s mod L.
-fn add_order(proof: &mut [u8], times: u32) {
-    let at = proof.len() - 32;
-    for _ in 0..times {
-        let order_minus_1 = (-Scalar::ONE).to_bytes();
-        let mut carry = 1u16;
-        for (byte, add) in proof[at..].iter_mut().zip(order_minus_1) {
-            carry += u16::from(*byte) + u16::from(add);
-            *byte = carry as u8;
-            carry >>= 8;
-        }
-    }
-}
-
-fn all_kinds(suite: Suite) -> Vec<Owned> {
-    let mut all: Vec<Owned> = (0..24).map(|i| honest(suite, i)).collect();
-    all.extend((0..24).map(|i| forged(suite, i)));
-    all.extend(strange(suite));
-    for i in 0..48u8 {
-        let (a, b) = (usize::from(i % 8), usize::from(i / 8 % 8));
-        all.push(with_torsion(suite, i + 1, a, b, i * 5));
-    }
-    all.extend((0..16).map(|i| with_torsion(suite, 77, 4 * (i as usize & 1), 4, i)));
-    all
-}
-
-/// Every kind of row on P-256 and secp256k1: also sums that are neutral, and points that the formulas
-/// add to themselves.
-fn sec1_kinds(suite: Suite) -> Vec<Owned> {
-    let mut all: Vec<Owned> = (0..24).flat_map(|i| [honest(suite, i), forged(suite, i)]).collect();
-    let mut with = |i: u8, change: &dyn Fn(&mut Owned)| {
-        let mut row = honest(suite, i);
-        change(&mut row);
-        all.push(row);
-    };
-    for tag in [0, 1, 4, 5, 0xff] {
-        with(tag & 7, &|row| row.0[0] = tag);
-        with(tag & 7, &|row| row.2[0] = tag);
-    }
-    for fill in [0, 1, 0xff] {
-        with(fill & 7, &|row| row.0[1..].fill(fill));
-        with(fill & 7, &|row| row.2[1..33].fill(fill));
-        with(fill & 7, &|row| row.2[33..49].fill(fill));
-        with(fill & 7, &|row| row.2[49..].fill(fill));
-        with(fill & 7, &|row| row.2[33..].fill(fill));
-    }
-    for length in [0, 32, 80, 82] {
-        with(7, &|row| row.0.resize(length, 2));
-        with(8, &|row| row.2.resize(length, 2));
-    }
-    let mut one = [0; 32];
-    one[31] = 1; // x = 1: Y is the generator
-    let key = SecretKey::from_bytes(suite, &one).unwrap();
-    for (s, c) in [(0, 0), (1, 1), (2, 1), (1, 0), (0, 1), (16, 8), (9, 1), (200, 100)] {
-        let mut proof = key.prove(b"x").unwrap().as_bytes().to_vec();
-        proof[33..].fill(0);
-        (proof[48], proof[80]) = (c, s);
-        all.push(Owned(key.public_key().as_bytes().to_vec(), b"x".to_vec(), proof));
-    }
-    all
-}
-
-fn rows(owned: &[Owned]) -> Vec<Row<'_>> {
-    owned.iter().map(|o| Row { public_key: &o.0, alpha: &o.1, proof: &o.2 }).collect()
-}
-
-/// Orders in which every row of `n` comes into every lane of eight and of four, and others in which
-/// its neighbours are others.
-fn orders(n: usize) -> impl Iterator<Item = Vec<usize>> {
-    let turned = (0..8).map(move |by| (0..n).map(|i| (i + by) % n).collect());
-    let mixed = (1..6).map(move |by| (0..n).map(|i| (i * (2 * by + 1) + 5 * by) % n).collect());
-    turned.chain(mixed)
-}
+use kinds::{EDWARDS, Owned, all_kinds, forged, ground, honest, orders, rows, rules, sec1_kinds};
 
 /// Every kind of row in every lane, beside every kind, with the verdict of the verifier of one.
 #[test]
@@ -216,13 +14,44 @@ fn many_say_what_one_says() {
         let expected: Vec<_> =
             all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
         let valid = expected.iter().filter(|verdict| verdict.is_ok()).count();
-        assert!(valid >= 26, "{suite}: {valid} valid rows");
+        assert!(valid >= 24 + 32, "{suite}: {valid} valid rows");
         for (shift, order) in orders(all.len()).enumerate() {
             let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
             let verdicts = verify_many(suite, &shuffled);
             let by_four = four::verify(suite, rules(suite), &shuffled);
             for (i, verdict) in order.iter().zip(&verdicts).chain(order.iter().zip(&by_four)) {
                 assert_eq!(*verdict, expected[*i], "{suite}, row {i}, order {shift}");
+            }
+        }
+    }
+}
+
+/// Points of small order of every kind in key and Γ, accepted, between rows that are not: among as many
+/// rows as go together, and three groups.
+#[test]
+fn torsion_is_accepted_among_others() {
+    for suite in EDWARDS {
+        let mut owned = Vec::new();
+        for i in 0..64u8 {
+            let on = [i % 8, i / 8].map(usize::from);
+            owned.push(ground(suite, i + 1, on, true));
+            owned.push(if i % 3 == 0 { forged(suite, i) } else { ground(suite, i, on, false) });
+        }
+        let all = rows(&owned);
+        let expected: Vec<_> =
+            all.iter().map(|r| verify(suite, r.public_key, r.alpha, r.proof)).collect();
+        for (i, verdict) in expected.iter().enumerate() {
+            assert_eq!(verdict.is_ok(), i % 2 == 0, "{suite}, row {i}");
+        }
+        for order in orders(all.len()).take(8) {
+            for among in [24, CHUNK] {
+                for order in order.chunks_exact(among) {
+                    let shuffled: Vec<Row<'_>> = order.iter().map(|&i| all[i]).collect();
+                    let verdicts = verify_many(suite, &shuffled);
+                    let accepted = verdicts.iter().filter(|verdict| verdict.is_ok()).count();
+                    assert_eq!(accepted, among / 2, "{suite}, of {among}");
+                    assert!(verdicts.iter().eq(order.iter().map(|&i| &expected[i])), "{suite}");
+                }
             }
         }
     }

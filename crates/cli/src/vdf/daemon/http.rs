@@ -141,8 +141,8 @@ async fn submit(State(api): State<Api>, request: Request) -> Answer<(StatusCode,
     })?;
     let request = request::object(&body).map_err(Failure::from)?;
     // Tests of a new modulus take a while.
-    let entry = super::apart(move || api.store.submit(request)).await?;
-    Ok((StatusCode::ACCEPTED, Json(entry.describe())))
+    let answer = super::apart(move || api.store.submit(request)).await?;
+    Ok((StatusCode::ACCEPTED, Json(answer)))
 }
 
 async fn list(State(api): State<Api>) -> Json<Value> {

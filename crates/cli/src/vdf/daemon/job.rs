@@ -31,10 +31,10 @@ struct Stored {
 }
 
 impl Challenge {
-    /// Reads a request.
-    pub(super) fn from_request(value: Value, most: u64) -> Outcome<Self> {
-        let Task { modulus, x, iterations, proof } = Task::parse(value, most)?;
-        Ok(Self::new(modulus, x, iterations, proof))
+    /// Reads a request, and says whether its x was not below N.
+    pub(super) fn from_request(value: Value, most: u64) -> Outcome<(Self, bool)> {
+        let Task { modulus, x, reduced, iterations, proof } = Task::parse(value, most)?;
+        Ok((Self::new(modulus, x, iterations, proof), reduced))
     }
 
     fn new(modulus: Modulus, x: Residue, iterations: u64, proof: Kind) -> Self {

@@ -114,8 +114,7 @@ impl Service {
         match Line::parse(line)? {
             Line::Submit { challenge, token } => {
                 self.token.check(token.as_bytes())?;
-                let entry = super::apart(move || store.submit(challenge)).await?;
-                Ok(Reply::Value(entry.describe()))
+                Ok(Reply::Value(super::apart(move || store.submit(challenge)).await?))
             }
             Line::Status(id) => Ok(Reply::Value(store.find(&id)?.describe())),
             Line::Watch(id) => Ok(Reply::Watch(store.find(&id)?)),

@@ -135,6 +135,8 @@ impl Kind {
 pub(super) struct Task {
     pub(super) modulus: Modulus,
     pub(super) x: Residue,
+    /// Whether x was not below N.
+    pub(super) reduced: bool,
     pub(super) iterations: u64,
     pub(super) proof: Kind,
 }
@@ -158,11 +160,11 @@ impl Task {
             return Fault::form("challenge.too_long", message);
         }
         let modulus = Modulus::parse(asked.modulus.trim())?;
-        let (x, _) = modulus.reduce(&parse_hex(&asked.x, "x")?);
+        let (x, reduced) = modulus.reduce(&parse_hex(&asked.x, "x")?);
         if let Some(system) = asked.proof.system() {
             // What can be evaluated and not proved is refused now, not after the last squaring.
             Prover::new(system, &modulus, &x, iterations, Default::default())?;
         }
-        Ok(Task { modulus, x, iterations, proof: asked.proof })
+        Ok(Task { modulus, x, reduced, iterations, proof: asked.proof })
     }
 }

@@ -139,9 +139,18 @@ impl Store {
         &self.jobs
     }
 
+    /// Takes a challenge, and answers its client.
+    pub(super) fn submit(&self, request: Value) -> Outcome<Value> {
+        let (challenge, reduced) = Challenge::from_request(request, self.limits.iterations)?;
+        let mut answer = self.take(challenge)?.describe();
+        if reduced {
+            answer["reduced"] = true.into();
+        }
+        Ok(answer)
+    }
+
     /// Takes a challenge; one that is here already is not taken twice, but tried again where it failed.
-    pub(super) fn submit(&self, request: Value) -> Outcome<Arc<Entry>> {
-        let challenge = Challenge::from_request(request, self.limits.iterations)?;
+    fn take(&self, challenge: Challenge) -> Outcome<Arc<Entry>> {
         let mut state = self.lock();
         let known = state.all.get(&challenge.id).cloned();
         if let Some(entry) = known.iter().find(|entry| !entry.has_failed()) {

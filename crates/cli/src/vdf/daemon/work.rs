@@ -1,5 +1,6 @@
 //! A worker: one thread that squares, one challenge after another.
 
+use super::super::eval::tell_fault;
 use super::job::{Challenge, Status};
 use super::store::{Entry, Store, cancelled};
 use crate::context::Context;
@@ -8,6 +9,7 @@ use serde_json::json;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
+use tetralith_vdf::eval::Trouble;
 use tetralith_vdf::{Checkpoint, Error, Evaluation, Next, Options, Progress, Prover, Residue};
 
 /// How a worker works.
@@ -24,7 +26,8 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 /// Works until the daemon stops.
 pub(super) fn run(context: Context, store: &Store, settings: Settings) {
     while let Some(entry) = store.next() {
-        let work = || Watch::new(store, &entry, settings.save_every).work(settings.options);
+        let work =
+            || Watch::new(context, store, &entry, settings.save_every).work(settings.options);
         if !work_on(context, store, &entry, work) {
             return;
         }
@@ -88,6 +91,7 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 
 /// Tells of progress, and says when to save and when to stop.
 struct Watch<'a> {
+    context: Context,
     store: &'a Store,
     entry: &'a Entry,
     save_every: Duration,
@@ -98,9 +102,9 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(store: &'a Store, entry: &'a Entry, save_every: Duration) -> Self {
+    fn new(context: Context, store: &'a Store, entry: &'a Entry, save_every: Duration) -> Self {
         let now = Instant::now();
-        Self { store, entry, save_every, start: now, from: None, told: now, saved: now }
+        Self { context, store, entry, save_every, start: now, from: None, told: now, saved: now }
     }
 
     fn work(&mut self, options: Options) -> Computed {
@@ -117,7 +121,10 @@ impl<'a> Watch<'a> {
     fn evaluate(&mut self, kept: &std::path::Path) -> Result<Residue, Error> {
         let Challenge { modulus, x, iterations, .. } = &self.entry.challenge;
         let mut evaluation = match Checkpoint::load(kept)? {
-            Some((checkpoint, _)) => {
+            Some((checkpoint, problem)) => {
+                if problem.is_some() {
+                    self.tell(Trouble::Damaged);
+                }
                 checkpoint.expect(modulus, x, *iterations)?;
                 Evaluation::resume(&checkpoint)?
             }
@@ -137,7 +144,22 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Tells the operator what happened to the files of a run.
+    fn tell(&self, trouble: Trouble) {
+        let (event, text) = match trouble {
+            Trouble::Damaged => {
+                ("challenge.repaired", "its state was damaged; going back to what is whole")
+            }
+            Trouble::Unsaved => {
+                ("challenge.unsaved", "its state could not be written; going on without it")
+            }
+        };
+        self.context.event(event, text, json!({ "id": self.entry.challenge.id }));
+    }
+
     fn next(&mut self, progress: Progress) -> Next {
+        progress.trouble.into_iter().for_each(|trouble| self.tell(trouble));
+        tell_fault(self.context, progress.fault);
         let from = *self.from.get_or_insert(progress.done);
         if self.told.elapsed() >= TELL_EVERY {
             self.told = Instant::now();
@@ -171,7 +193,8 @@ mod tests {
         let modulus = "cfa92a1c6559dd55bb75027437309ad3";
         let ask = |x: &str| {
             let asked = json!({ "modulus": modulus, "x": x, "t": 4, "proof": "none" });
-            store.submit(asked).expect("taken")
+            let answer = store.submit(asked).expect("taken");
+            store.find(answer["id"].as_str().expect("an id")).expect("there")
         };
         let (first, second) = (ask("3"), ask("5"));
         let entry = store.next().expect("waiting");

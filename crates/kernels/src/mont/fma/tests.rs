@@ -158,3 +158,22 @@ fn the_callers_mode_stays() {
         assert_eq!(fma.leave(&a, n.len()), fma.leave(&want, n.len()), "{mode:x}");
     }
 }
+
+#[test]
+fn nothing_is_left_of_a_wiped_modulus() {
+    if !has(Family::Avx2) {
+        return;
+    }
+    let mut words = Words(11);
+    let ring = Ring::new(&words.modulus(1024)).unwrap();
+    let mut fma = Fma::prepared(&ring);
+    let mut a = fma.enter(&reduced(&ring, &words.modulus(1023)));
+    let b = a.clone();
+    fma.square(&mut a, 3);
+    fma.multiply(&mut a, &b);
+    let blocks = fma.memory.len();
+    fma.zeroize();
+    assert_eq!(fma.memory.len(), blocks);
+    assert!(fma.memory.iter().all(|block| block.0 == [0; 4]));
+    assert!(fma.lift.is_empty() && fma.exact.is_wiped());
+}

@@ -2,8 +2,9 @@
 
 use super::quotient_blocks;
 use crate::mont::elements::Line;
+use crate::mont::exact::bits_from;
 use core::arch::asm;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The memory is whole pages, so that where the allocator puts it makes no difference to the speed.
 #[repr(C, align(4096))]
@@ -38,20 +39,6 @@ impl Record {
     }
 }
 
-/// Pairs of factors by their places in two tables; the first becomes the product.
-pub(super) struct Pairs<'a> {
-    pub(super) first: *mut Line,
-    pub(super) second: *const Line,
-    /// [`AHEAD`] more than are multiplied.
-    pub(super) places: &'a [Pair],
-}
-
-/// The places of two factors.
-pub(super) type Pair = [u32; 2];
-
-/// Pairs that a list holds beyond those that are multiplied (`build/squaring.rs`).
-pub(super) const AHEAD: usize = 4;
-
 /// The line of a workspace that the code is given: the middle of those in use.
 const fn middle(v: usize) -> usize {
     (second(v) + v) / 2
@@ -80,7 +67,7 @@ impl Memory {
 
     /// Sets C, K, N or N', the constant of that index, of so many blocks.
     pub(super) fn set_constant(&mut self, index: usize, blocks: usize, limbs: &[u64]) {
-        let mut digits = vec![0; 8 * blocks];
+        let mut digits = Zeroizing::new(vec![0; 8 * blocks]);
         to_digits(&mut digits, limbs);
         self.write(index * self.v, &digits);
     }
@@ -104,30 +91,6 @@ impl Memory {
         for (digits, line) in digits.chunks_exact_mut(8).zip(lines) {
             digits.copy_from_slice(&line.0);
         }
-    }
-
-    /// Multiplies the first of each of the pairs by the second, in place; returns how many pairs are
-    /// left because the next guess was wrong.
-    ///
-    /// # Safety
-    /// All places are of numbers of this class, digits, in tables that live as long as the call and are
-    /// not borrowed. No pair but the last is followed by one that names its first factor.
-    pub(super) unsafe fn multiply_each(&mut self, pairs: &Pairs<'_>) -> usize {
-        let count = pairs.places.len().checked_sub(AHEAD).filter(|&count| count > 0);
-        let Some(count) = count.map(|count| count as u64) else { return 0 };
-        let left = match self.v {
-            // SAFETY: the CPU has the features (`Ifma::new`); the caller vouches for the pairs, and
-            // `AHEAD` of them stand behind those that are counted.
-            3 => unsafe { products_3(&mut self.pages, pairs, count) },
-            // SAFETY: as above.
-            5 => unsafe { products_5(&mut self.pages, pairs, count) },
-            // SAFETY: as above.
-            8 => unsafe { products_8(&mut self.pages, pairs, count) },
-            // SAFETY: as above.
-            10 => unsafe { products_10(&mut self.pages, pairs, count) },
-            _ => unreachable!("`blocks` names no other class"),
-        };
-        left as usize
     }
 
     /// Squares `a` up to `count` > 0 times; returns how many times are left, because the next guess
@@ -192,10 +155,8 @@ fn are_digits(digits: &[u64]) -> bool {
 
 /// Digits of 52 bits of a number of 64-bit limbs, which is not longer.
 pub(super) fn to_digits(digits: &mut [u64], limbs: &[u64]) {
-    let limb = |i: usize| u128::from(limbs.get(i).copied().unwrap_or(0));
     for (i, digit) in digits.iter_mut().enumerate() {
-        let at = 52 * i;
-        *digit = ((limb(at / 64) | limb(at / 64 + 1) << 64) >> (at % 64)) as u64 & DIGIT;
+        *digit = bits_from(limbs, 52 * i) & DIGIT;
     }
 }
 
@@ -233,7 +194,7 @@ macro_rules! generated {
 }
 
 macro_rules! kernels {
-    ($squarings:ident, $product:ident, $products:ident, $v:literal) => {
+    ($squarings:ident, $product:ident, $v:literal) => {
         /// Squares what is in the first workspace, `left` > 0 times or until a guess is wrong; returns
         /// whether the result is in the second workspace, and how many times are left.
         ///
@@ -283,35 +244,37 @@ macro_rules! kernels {
             }
             beyond == 0
         }
-
-        /// Multiplies `left` > 0 pairs, until a guess is wrong; returns how many are left.
-        ///
-        /// # Safety
-        /// As [`Memory::multiply_each`], and there are [`AHEAD`] more places than `left`.
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-        unsafe fn $products(pages: &mut [Page; 4], pairs: &Pairs<'_>, mut left: u64) -> u64 {
-            let lines: *mut Line = pages.as_mut_ptr().cast();
-            let first = lines.wrapping_add(CONSTANTS + middle($v));
-            // SAFETY: the text uses `pages` as above; it reads the places at rax and the factors that they
-            // name, v lines each, and writes the first ones, all as its caller promises; it ends, for
-            // rcx counts down; it changes the registers named and the flags.
-            unsafe {
-                generated!("products", $v,
-                    in("rdi") lines,
-                    inout("rsi") first => _,
-                    inout("rdx") first.wrapping_add(WORKSPACE) => _,
-                    inout("rax") pairs.places.as_ptr() => _,
-                    in("r12") pairs.first,
-                    in("r13") pairs.second,
-                    inout("rcx") left,
-                    out("r8") _, out("r9") _, out("r10") _, out("r11") _)
-            }
-            left
-        }
     };
 }
 
-kernels!(squarings_3, product_3, products_3, 3);
-kernels!(squarings_5, product_5, products_5, 5);
-kernels!(squarings_8, product_8, products_8, 8);
-kernels!(squarings_10, product_10, products_10, 10);
+kernels!(squarings_3, product_3, 3);
+kernels!(squarings_5, product_5, 5);
+kernels!(squarings_8, product_8, 8);
+kernels!(squarings_10, product_10, 10);
+
+#[cfg(test)]
+mod tests {
+    use crate::cpu::{Family, has};
+    use crate::mont::Ring;
+    use crate::mont::ifma::Ifma;
+    use crate::mont::test_moduli::{Words, reduced};
+
+    #[test]
+    fn nothing_is_left_of_a_wiped_modulus() {
+        if !has(Family::Avx512) {
+            return;
+        }
+        let mut words = Words(12);
+        for v in [3, 5, 8, 10] {
+            let ring = Ring::new(&words.modulus(416 * v - 10)).unwrap();
+            let mut ifma = Ifma::of_blocks(&ring, v);
+            let mut a = ifma.enter(&reduced(&ring, &words.modulus(416 * v - 11)));
+            let b = a.clone();
+            ifma.square(&mut a, 3);
+            ifma.multiply(&mut a, &b);
+            ifma.zeroize();
+            let mut lines = ifma.memory.pages.iter().flat_map(|page| &page.0);
+            assert!(lines.all(|line| line.0 == [0; 8]) && ifma.exact.is_wiped());
+        }
+    }
+}

@@ -193,49 +193,6 @@ fn powers_agree_on_all_kernels() {
     }
 }
 
-/// Many products at once against one at a time: pairs that need each other, crafted digits among them.
-#[test]
-fn many_products_match_single_ones() {
-    let mut words = Words(8);
-    for bits in [500, 1238, 2070, 3318, 4150, 4200] {
-        let ring = Ring::new(&words.modulus(bits)).unwrap();
-        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.fits(bits)) {
-            let mut fast = FastRing::with_kernel(kernel, &ring).unwrap();
-            let element = |words: &mut Words| {
-                let round = words.next() % 8;
-                match kernel {
-                    Kernel::Ifma if round < 3 => crafted(words, fast.len() / 8, round),
-                    _ => fast.enter(&reduced(&ring, &words.modulus(bits + 9))),
-                }
-            };
-            let values: Vec<Vec<u64>> = (0..40).map(|_| element(&mut words)).collect();
-            let count = 300 * scale() as usize;
-            let pairs: Vec<[u32; 2]> = (0..count)
-                .map(|_| [(words.next() % 20) as u32, (words.next() % 20) as u32])
-                .collect();
-            let (mut table, mut with) = (Elements::new(&fast, 20), Elements::new(&fast, 20));
-            values[..20].iter().for_each(|value| table.push(value));
-            values[20..].iter().for_each(|value| with.push(value));
-            for within in [false, true] {
-                let mut single: Vec<Vec<u64>> = (0..20).map(|i| table.value(i).to_vec()).collect();
-                for &[i, j] in &pairs {
-                    let (i, j) = (i as usize, j as usize);
-                    let factor = if within { single[j].clone() } else { with.value(j).to_vec() };
-                    fast.mul_assign(&mut single[i], &factor);
-                }
-                if within {
-                    fast.mul_within(&mut table, &pairs);
-                } else {
-                    fast.mul_each(&mut table, &with, &pairs);
-                }
-                for (i, value) in single.iter().enumerate() {
-                    assert_eq!(fast.leave(table.value(i)), fast.leave(value), "{bits} {kernel:?}");
-                }
-            }
-        }
-    }
-}
-
 /// Values recorded while squaring are those of the chain, also where a squaring is done again.
 #[test]
 fn recorded_values_are_those_of_the_chain() {

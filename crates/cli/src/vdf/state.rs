@@ -1,0 +1,117 @@
+//! The files in which a long run keeps its state: one process uses a name, and no result takes it.
+
+use crate::failure::{Exit, Failure, Outcome};
+use crate::io::{self, Output};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use tetralith_xmss::state::is_at;
+
+/// A name that is this process's while it runs: `NAME.lock` is locked, and goes with it.
+pub(super) struct State<'a> {
+    pub(super) path: &'a Path,
+    lock: PathBuf,
+    /// Held, not read.
+    _file: File,
+}
+
+impl<'a> State<'a> {
+    /// Takes a name, where files can be made, which is not that of the result.
+    pub(super) fn claim(path: &'a Path, output: Option<&Output>) -> Outcome<Self> {
+        io::check_place(path)?;
+        if let Some(output) = output.filter(|output| belongs_to(&output.output, path)) {
+            let message = format!("{} is a file of the state", output.output.display());
+            return Err(Failure::usage("usage", message)
+                .hint("give the result a name that does not begin with the checkpoint's"));
+        }
+        let mut lock = OsString::from(path);
+        lock.push(".lock");
+        let lock = PathBuf::from(lock);
+        let failed = |error: std::io::Error| Failure::file(&lock, &error);
+        for _ in 0..ATTEMPTS {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            let mut file = options.open(&lock).map_err(failed)?;
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => return Err(held(path, &file)),
+                // Where there are no locks, nobody has one.
+                Err(TryLockError::Error(_)) => {}
+                // Its holder may have ended, and removed it, since it was opened.
+                Ok(()) if !is_at(&file, &lock) => continue,
+                Ok(()) => {}
+            }
+            let number = format!("{}\n", std::process::id());
+            file.set_len(0).and_then(|()| file.write_all(number.as_bytes())).map_err(failed)?;
+            return Ok(Self { path, lock, _file: file });
+        }
+        Err(Failure::new(Exit::State, "state.locked", "other processes take this checkpoint"))
+    }
+}
+
+impl Drop for State<'_> {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.lock);
+    }
+}
+
+const ATTEMPTS: u32 = 100;
+
+fn held(path: &Path, file: &File) -> Failure {
+    let mut holder = String::new();
+    let _ = file.take(20).read_to_string(&mut holder);
+    let holder = match holder.trim().parse::<u32>() {
+        Ok(number) => format!("process {number}"),
+        Err(_) => "another process".into(),
+    };
+    let message = format!("{holder} uses the checkpoint {}", path.display());
+    Failure::new(Exit::State, "state.locked", message).hint("wait for it, or name another")
+}
+
+/// Whether a result would be one of the state's files: its name, or that with something after it.
+fn belongs_to(output: &Path, state: &Path) -> bool {
+    let folder = |path: &Path| {
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        parent.unwrap_or(Path::new(".")).canonicalize().ok()
+    };
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let (Some(result), Some(kept)) = (name(output), name(state)) else { return false };
+    let after = result.strip_prefix(&kept);
+    after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
+        && folder(output) == folder(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_user() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        let state = State::claim(&path, None).expect("free");
+        let Err(failure) = State::claim(&path, None) else { panic!("taken twice") };
+        let expected = format!("process {} uses", std::process::id());
+        assert!(failure.message.starts_with(&expected), "{}", failure.message);
+        drop(state);
+        assert!(!folder.path().join("run.lock").exists());
+        // What a killed process left is no lock.
+        std::fs::write(folder.path().join("run.lock"), "1\n").expect("written");
+        drop(State::claim(&path, None).expect("free"));
+    }
+
+    #[test]
+    fn results_beside_a_state() {
+        for (result, refused) in [
+            ("run", true),
+            ("./run", true),
+            ("run.tape0", true),
+            ("run.proof", true),
+            ("runner", false),
+            ("proof", false),
+            ("src/run", false),
+        ] {
+            assert_eq!(belongs_to(Path::new(result), Path::new("run")), refused, "{result}");
+        }
+    }
+}
