@@ -1,0 +1,289 @@
+//! A run under way: its segments are squared one after another, and proved meanwhile.
+
+use super::{Next, Options, Plan, Prover};
+use crate::checkpoint::kept::{self, Run, TapeFile};
+use crate::eval::{self, Evaluation, Progress, Trouble};
+use crate::proof::{Body, Segment};
+use crate::tape::Tape;
+use crate::transcript::{Statement, System};
+use crate::wesolowski::Watch;
+use crate::{Checkpoint, Element, Error, Proof, Residue};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// A run under way: what is squared, what is proved, and where that is kept.
+pub(super) struct Course<'a> {
+    pub(super) run: Run,
+    /// The computation of each finished segment's proof.
+    jobs: Vec<Job>,
+    /// Stops those that are under way when the run ends before its time.
+    stop: Stop,
+    kept: Option<&'a Path>,
+    /// Whether the file of the run was damaged, until that is told.
+    pub(super) damaged: bool,
+}
+
+/// Tells other threads that nobody waits for them any more, once it is dropped.
+#[derive(Default)]
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<'a> Course<'a> {
+    /// Takes up what is kept, or begins.
+    pub(super) fn new(prover: &Prover, kept: Option<&'a Path>) -> Result<Self, Error> {
+        let Prover { system, modulus, x, iterations, .. } = prover;
+        let run = Run {
+            system: *system,
+            modulus: modulus.clone(),
+            x: x.clone(),
+            iterations: *iterations,
+            stages: prover.stages(),
+            finished: Vec::new(),
+        };
+        let found = kept.map_or(Ok(None), |path| run.load(path))?;
+        if let (Some(path), None) = (kept, &found) {
+            run.save(path)?;
+        }
+        let (run, damaged) = found.unwrap_or((run, false));
+        let stop = Stop::default();
+        let mut course = Self { run, jobs: Vec::new(), stop, kept, damaged };
+        for i in 0..course.run.finished.len() {
+            let job = course.job_of(prover, i)?;
+            course.jobs.push(job);
+        }
+        Ok(course)
+    }
+
+    /// The proof of a finished segment, or its computation from the recorded values.
+    fn job_of(&self, prover: &Prover, i: usize) -> Result<Job, Error> {
+        let (y, proof) = &self.run.finished[i];
+        if let Some(proof) = proof {
+            return Ok(Job::Done(proof.clone()));
+        }
+        let (stage, x) = (self.run.stages[i], self.start(i));
+        let plan = prover.plan_of(&stage, false)?;
+        let mut tape = plan.tape(&prover.modulus);
+        if let Some(path) = self.kept {
+            let path = kept::tape_path(path, i);
+            TapeFile::open(&path, &prover.modulus, &x, &stage, &mut tape)?;
+        }
+        if tape.room() > 0 {
+            return Err(Error::CheckpointDamaged("values of a finished segment are missing"));
+        }
+        let statement = prover.statement_of(x, stage.iterations, y.residue());
+        Ok(Job::new(plan, tape, statement, &prover.options, &self.stop))
+    }
+
+    /// The input of a segment: each begins at the representative of the one before, whose squares are
+    /// the same.
+    pub(super) fn start(&self, i: usize) -> Residue {
+        match i.checked_sub(1) {
+            Some(before) => self.run.finished[before].0.residue().clone(),
+            None => self.run.x.clone(),
+        }
+    }
+
+    /// The evaluation of a segment, from its checkpoint where that and the values before it are there, else
+    /// from the last value recorded; and whether some of it was damaged.
+    pub(super) fn evaluation(
+        &self,
+        i: usize,
+        x: &Residue,
+        plan: &Plan,
+    ) -> Result<(Evaluation, Option<TapeFile>, bool), Error> {
+        let (modulus, stage) = (&self.run.modulus, &self.run.stages[i]);
+        let mut tape = plan.tape(modulus);
+        let mut evaluation = Evaluation::new(modulus, x, stage.iterations)?;
+        let (mut file, mut damaged) = (None, false);
+        if let Some(path) = self.kept {
+            let name = kept::tape_path(path, i);
+            file = Some(TapeFile::open(&name, modulus, x, stage, &mut tape)?);
+            // The checkpoint of a segment before this one is no damage: this one was not saved yet.
+            let usable = |checkpoint: &Checkpoint| {
+                let ours = checkpoint.expect(modulus, x, stage.iterations).is_ok();
+                if ours && !tape.reaches(checkpoint.done()) {
+                    return Err(Error::CheckpointDamaged("values recorded before it are missing"));
+                }
+                Ok(ours)
+            };
+            let (checkpoint, trouble) = Checkpoint::load_where(path, usable)?;
+            damaged = trouble;
+            evaluation = match checkpoint {
+                Some(checkpoint) => Evaluation::resume(&checkpoint)?,
+                None => Evaluation::resume_from(modulus, x, stage.iterations, &tape)?,
+            };
+        }
+        evaluation.record(tape);
+        Ok((evaluation, file, damaged))
+    }
+
+    /// Tells the watcher where a run is taken up.
+    pub(super) fn report_start(
+        &self,
+        i: usize,
+        evaluation: &Evaluation,
+        damaged: bool,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) {
+        if evaluation.done() > 0 || damaged {
+            let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+            let (done, iterations) = (before + evaluation.done(), self.run.iterations);
+            let trouble = damaged.then_some(Trouble::Damaged);
+            watch(Progress { done, iterations, proving: false, fault: None, trouble });
+        }
+    }
+
+    /// Squares to the end of a segment.
+    pub(super) fn square(
+        &mut self,
+        i: usize,
+        evaluation: &mut Evaluation,
+        file: &mut Option<TapeFile>,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) -> Result<Residue, Error> {
+        let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let whole = self.run.iterations;
+        loop {
+            if let Some(y) = evaluation.result() {
+                // The proof is worth more than the files that would lead to it.
+                if let Err(error) = self.save(evaluation, file) {
+                    let Error::Io(_) = error else { return Err(error) };
+                    let (done, trouble) = (before + evaluation.done(), Some(Trouble::Unsaved));
+                    let proving = false;
+                    watch(Progress { done, iterations: whole, proving, fault: None, trouble });
+                }
+                return Ok(y);
+            }
+            let mut progress = evaluation.advance(eval::CHECK_EVERY)?;
+            progress.done += before;
+            progress.iterations = whole;
+            if let Some(fault) = &mut progress.fault {
+                fault.found_at += before;
+                fault.back_to += before;
+            }
+            let next = watch(progress);
+            if next != Next::GoOn {
+                self.save(evaluation, file)?;
+            }
+            if next == Next::Stop {
+                return Err(Error::Cancelled);
+            }
+        }
+    }
+
+    /// Values first, then the checkpoint that counts on them, then which proofs are ready.
+    fn save(
+        &mut self,
+        evaluation: &mut Evaluation,
+        file: &mut Option<TapeFile>,
+    ) -> Result<(), Error> {
+        let (Some(path), Some(file)) = (self.kept, file) else { return Ok(()) };
+        let (checkpoint, _) = evaluation.checkpoint()?;
+        let tape = evaluation.tape().expect("a prover's evaluation has a tape");
+        file.append(&self.run.modulus, tape)?;
+        checkpoint.save(path)?;
+        let ready = |run: &Run| run.finished.iter().filter(|(_, proof)| proof.is_some()).count();
+        let before = ready(&self.run);
+        let polled = std::mem::take(&mut self.jobs).into_iter().map(Job::poll);
+        for ((job, proof), (_, known)) in polled.zip(&mut self.run.finished) {
+            self.jobs.push(job);
+            *known = proof;
+        }
+        if ready(&self.run) > before { self.run.save(path) } else { Ok(()) }
+    }
+
+    /// Takes in a segment that is squared, and has it proved.
+    pub(super) fn end_stage(
+        &mut self,
+        plan: Plan,
+        tape: Tape,
+        statement: Statement,
+        options: &Options,
+    ) -> Result<(), Error> {
+        self.run.finished.push((statement.y.clone(), None));
+        if let Some(path) = self.kept {
+            self.run.save(path)?;
+        }
+        self.jobs.push(Job::new(plan, tape, statement, options, &self.stop));
+        Ok(())
+    }
+
+    /// The whole proof.
+    pub(super) fn finish(self, prover: &Prover, y: &Residue, last: Vec<Element>) -> Proof {
+        let statement = prover.statement_of(self.run.x.clone(), self.run.iterations, y);
+        let body = match (prover.system, &last[..]) {
+            (System::Pietrzak, _) => Body::Pietrzak(last),
+            (System::Wesolowski, [proof]) => Body::Wesolowski(proof.clone()),
+            (_, [proof]) => {
+                let mut segments = Vec::new();
+                let finished = self.run.finished.into_iter().zip(self.jobs);
+                for (stage, ((y, _), job)) in self.run.stages.iter().zip(finished) {
+                    segments.push(Segment { iterations: stage.iterations, y, proof: job.proof() });
+                }
+                let iterations = self.run.stages[segments.len()].iterations;
+                let (y, proof) = (statement.y.clone(), proof.clone());
+                segments.push(Segment { iterations, y, proof });
+                Body::Segmented(segments)
+            }
+            _ => unreachable!("a Wesolowski proof is one element"),
+        };
+        Proof { statement, body }
+    }
+}
+
+/// What holds while the course is there.
+const NOT_STOPPED: &str = "a course that goes on stops none of its threads";
+
+/// The computation of one segment's proof, on another thread or done at once.
+enum Job {
+    Running(JoinHandle<Option<Element>>),
+    Done(Element),
+}
+
+impl Job {
+    fn new(plan: Plan, tape: Tape, statement: Statement, options: &Options, stop: &Stop) -> Self {
+        let Options { threads, on_thread, .. } = *options;
+        let stop = stop.0.clone();
+        let work = move || {
+            let go_on = &mut || !stop.load(Ordering::Relaxed);
+            let company = Watch { on_thread, go_on };
+            Some(plan.prove(&tape, System::Segmented, &statement, company)?.swap_remove(0))
+        };
+        if threads < 2 {
+            return Job::Done(work().expect(NOT_STOPPED));
+        }
+        Job::Running(std::thread::spawn(move || {
+            on_thread();
+            work()
+        }))
+    }
+
+    /// The proof where it is there; else the computation goes on.
+    fn poll(self) -> (Self, Option<Element>) {
+        match self {
+            Job::Running(thread) if !thread.is_finished() => (Job::Running(thread), None),
+            ready => {
+                let proof = ready.proof();
+                (Job::Done(proof.clone()), Some(proof))
+            }
+        }
+    }
+
+    /// The proof, once it is there.
+    fn proof(self) -> Element {
+        match self {
+            Job::Running(thread) => {
+                let proof = thread.join().expect("a prover's thread does not panic");
+                proof.expect(NOT_STOPPED)
+            }
+            Job::Done(proof) => proof,
+        }
+    }
+}
