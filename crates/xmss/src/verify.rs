@@ -280,6 +280,6 @@ pub(crate) fn root_of(p: Params, root_seed: &[u8], message: &[u8], bytes: &[u8])
     roots(p, &[(0, item, signature)])[0]
 }
 
-/// Signatures verified together at most: enough to fill every lane,
-/// few enough to stay in the second-level cache.
-const GROUP: usize = 64;
+/// Signatures verified together at most: enough to fill every lane, few enough that memory for their
+/// values and chains is not fetched from the system each time, as it is for 64, which take 2 % longer.
+const GROUP: usize = 32;

@@ -1,4 +1,10 @@
 //! Hashing pairs of nodes: L-trees and Merkle trees, for one key or for many.
+//!
+//! What was tried: two thirds of a node's hash, its key and masks, are known from its address. For all
+//! levels that do not fill the lanes, 44 nodes of one verification, they were computed beforehand in the
+//! wide lanes, and only the last third level by level. One signature took 107.0 instead of 108.7
+//! kilocycles on Zen 5, within the noise, and each of a batch 88 instead of 84.5: three values more for
+//! each node go in and out of lanes, and a node alone is hashed with its key and masks side by side already.
 
 use super::{Engine, Prefix};
 
