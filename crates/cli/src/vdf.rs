@@ -159,6 +159,7 @@ impl From<Error> for Failure {
             | Error::OtherOutput
             | Error::OtherIterations { .. } => (Exit::Verification, "verification.other_statement"),
             Error::CheckpointOther(_) => (Exit::State, "state.checkpoint"),
+            Error::CheckpointMemory => (Exit::State, "state.memory"),
             Error::CheckpointDamaged(_) => (Exit::Environment, "checkpoint.damaged"),
             Error::Faulty(_) => (Exit::Environment, "machine.faulty"),
             Error::Cancelled => (Exit::Environment, "interrupted"),

@@ -109,6 +109,9 @@ pub enum Error {
     /// A checkpoint belongs to another computation.
     #[error("the checkpoint is of another run: its {0} differs")]
     CheckpointOther(&'static str),
+    /// A run that is kept was begun with more memory than it may take now.
+    #[error("the run was begun with more memory than it may take now")]
+    CheckpointMemory,
     /// The machine keeps on making errors.
     #[error("the arithmetic failed its check {0} times in a row at the same place")]
     Faulty(u32),

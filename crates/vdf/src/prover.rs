@@ -230,7 +230,7 @@ impl Prover {
             _ => wesolowski::Plan::values(parameters, iterations),
         };
         if values.is_none_or(|values| values > most) {
-            return Err(Error::CheckpointDamaged("its plan takes more memory than it may"));
+            return Err(Error::CheckpointMemory);
         }
         Ok(match self.system {
             System::Pietrzak => {

@@ -199,6 +199,48 @@ fn files_of_others_stay() {
         assert!(matches!(result, Err(Error::CheckpointOther(_))), "{result:?}");
         assert_eq!(std::fs::read(folder.path().join("run.tape0")).unwrap(), bytes);
     }
+    // A file of the checkpoint's own name, and an evaluation's checkpoint, are no runs to go on with.
+    let mut evaluation = tetralith_vdf::Evaluation::new(&modulus, &x, T).unwrap();
+    evaluation.advance(CHECK_EVERY).unwrap();
+    let path = folder.path().join("other");
+    for bytes in [b"precious".to_vec(), evaluation.checkpoint().unwrap().0.to_bytes()] {
+        std::fs::write(&path, &bytes).unwrap();
+        let result = stopped(System::Wesolowski, &modulus, &x, &path, 99);
+        assert!(matches!(result, Err(Error::CheckpointOther(_))), "{result:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    }
+}
+
+/// The recorded values of a finished segment are cut before its proof is kept: it is squared again.
+#[test]
+fn a_finished_segment_with_missing_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let modulus = small();
+    let (x, _) = modulus.reduce(b"segment");
+    let path = folder.path().join("run");
+    let names = ["run.run", "run.run.copy"].map(|name| folder.path().join(name));
+    // The state as it is when the second segment has begun: the first is not proved yet.
+    let mut begun = Vec::new();
+    let stopped =
+        prover(System::Segmented, &modulus, &x, 1).run_kept(Some(&path), &mut |progress| {
+            if progress.done <= T * 2 / 3 + 1 {
+                return Next::GoOn;
+            }
+            begun = std::fs::read(&names[0]).unwrap();
+            Next::Stop
+        });
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+    names.iter().for_each(|name| std::fs::write(name, &begun).unwrap());
+    let tape = folder.path().join("run.tape0");
+    let bytes = std::fs::read(&tape).unwrap();
+    std::fs::write(&tape, &bytes[..bytes.len() * 2 / 3]).unwrap();
+    let mut first = None;
+    let ended = prover(System::Segmented, &modulus, &x, 1).run_kept(Some(&path), &mut |progress| {
+        first.get_or_insert((progress.trouble, progress.done < T * 2 / 3));
+        Next::GoOn
+    });
+    assert_eq!(ended.unwrap(), whole(System::Segmented, &modulus, &x));
+    assert_eq!(first, Some((Some(Trouble::Damaged), true)));
 }
 
 /// Where the state can be written no more once all is squared, the proof is made all the same.

@@ -127,15 +127,15 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
 
 /// Names the files of a run in an error of theirs.
 fn at_run(error: Error, path: Option<&Path>) -> Failure {
-    let (Some(path), true) = (path, matches!(error, Error::CheckpointDamaged(_) | Error::Io(_)))
-    else {
-        return error.into();
-    };
+    let Some(path) = path else { return error.into() };
     let hint = match error {
+        Error::CheckpointMemory => "give the --memory with which it was begun",
         Error::Io(_) => "what was kept before is intact; make room and run the command again",
-        _ => {
-            "delete both, NAME.run and NAME.run.copy: the same command then goes on from the other files"
+        Error::CheckpointDamaged(_) => {
+            "delete NAME.run and NAME.run.copy: with the --memory, --threads and --segments that it was \
+             begun with, the same command goes on from the other files"
         }
+        _ => return error.into(),
     };
     let failure = Failure::from(error);
     let message = format!("{}: {}", path.display(), failure.message);

@@ -4,7 +4,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{self, Output};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use tetralith_xmss::state::is_at;
 
@@ -18,6 +18,8 @@ pub(super) struct State<'a> {
 
 impl<'a> State<'a> {
     /// Takes a name, where files can be made, which is not that of the result.
+    ///
+    /// A file `NAME.lock` of somebody else's stays as it is, and is told of.
     pub(super) fn claim(path: &'a Path, output: Option<&Output>) -> Outcome<Self> {
         io::check_place(path)?;
         if let Some(output) = output.filter(|output| belongs_to(&output.output, path)) {
@@ -41,8 +43,16 @@ impl<'a> State<'a> {
                 Ok(()) if !is_at(&file, &lock) => continue,
                 Ok(()) => {}
             }
+            let mut holder = String::new();
+            let read = (&file).take(LONGEST + 1).read_to_string(&mut holder);
+            if lock.is_symlink() || read.is_err() || !is_number(&holder) {
+                let message = format!("{} is a file of something else", lock.display());
+                return Err(Failure::new(Exit::State, "state.locked", message)
+                    .hint("name another checkpoint"));
+            }
             let number = format!("{}\n", std::process::id());
-            file.set_len(0).and_then(|()| file.write_all(number.as_bytes())).map_err(failed)?;
+            let write = file.set_len(0).and_then(|()| file.rewind());
+            write.and_then(|()| file.write_all(number.as_bytes())).map_err(failed)?;
             return Ok(Self { path, lock, _file: file });
         }
         Err(Failure::new(Exit::State, "state.locked", "other processes take this checkpoint"))
@@ -57,9 +67,17 @@ impl Drop for State<'_> {
 
 const ATTEMPTS: u32 = 100;
 
+/// Bytes of the longest number of a process and its line's end.
+const LONGEST: u64 = 11;
+
+/// Whether this is what a lock holds: nothing, or a number.
+fn is_number(text: &str) -> bool {
+    text.len() as u64 <= LONGEST && (text.is_empty() || text.trim_end().parse::<u32>().is_ok())
+}
+
 fn held(path: &Path, file: &File) -> Failure {
     let mut holder = String::new();
-    let _ = file.take(20).read_to_string(&mut holder);
+    let _ = file.take(LONGEST).read_to_string(&mut holder);
     let holder = match holder.trim().parse::<u32>() {
         Ok(number) => format!("process {number}"),
         Err(_) => "another process".into(),
@@ -75,6 +93,8 @@ fn belongs_to(output: &Path, state: &Path) -> bool {
         parent.unwrap_or(Path::new(".")).canonicalize().ok()
     };
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    // What a link names is written, where it exists.
+    let output = &output.canonicalize().unwrap_or_else(|_| output.to_owned());
     let (Some(result), Some(kept)) = (name(output), name(state)) else { return false };
     let after = result.strip_prefix(&kept);
     after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
@@ -95,9 +115,17 @@ mod tests {
         assert!(failure.message.starts_with(&expected), "{}", failure.message);
         drop(state);
         assert!(!folder.path().join("run.lock").exists());
-        // What a killed process left is no lock.
+        // What a killed process left is no lock, and what is another's stays.
         std::fs::write(folder.path().join("run.lock"), "1\n").expect("written");
         drop(State::claim(&path, None).expect("free"));
+        for other in ["[[package]]\nname = 1\n", "seven\n"] {
+            std::fs::write(folder.path().join("run.lock"), other).expect("written");
+            assert!(State::claim(&path, None).is_err());
+            assert_eq!(
+                std::fs::read_to_string(folder.path().join("run.lock")).expect("read"),
+                other
+            );
+        }
     }
 
     #[test]

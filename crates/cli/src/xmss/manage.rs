@@ -2,7 +2,7 @@
 
 use super::{key, store};
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use serde_json::json;
 use std::path::PathBuf;
 use store::StoreArgs;
@@ -184,12 +184,6 @@ pub(crate) fn reserve(context: Context, arguments: Reserve) -> Outcome {
 pub(crate) fn restore(context: Context, arguments: Restore) -> Outcome {
     let Restore { key, resume_at, until, store } = &arguments;
     let public = key::public_of(&key::read(key)?)?;
-    let signatures = public.params().signatures();
-    if *resume_at == until.unwrap_or(signatures).min(signatures) {
-        // To go there would spend all that is left, for good.
-        let message = format!("no index is left from {resume_at} on; nothing was changed");
-        return Err(Failure::usage("state.past_end", message).hint("resume before that index"));
-    }
     let left = store::restore(store, key, &public, *resume_at, *until)?.left();
     context.answer(
         format!("signs from index {} on, {left} left", arguments.resume_at),

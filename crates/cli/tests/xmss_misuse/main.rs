@@ -134,8 +134,8 @@ fn a_refusal_leaves_nothing() {
     }
     place.refused("restore copy --resume-at 17", 2, "state.past_end").says("past its end");
     // To its very end neither: that would spend all that is left, for good.
-    place.refused("restore copy --resume-at 16", 2, "state.past_end").says("nothing was changed");
-    place.refused("restore copy --resume-at 9 --until 9", 2, "state.past_end");
+    place.refused("restore copy --resume-at 16", 2, "state.past_end").says("past its end");
+    place.refused("restore copy --resume-at 9 --until 9", 4, "state.ended");
     place.refused("restore copy --resume-at 1 --until 0", 4, "state.ended");
     assert_eq!(place.names(), names);
 }

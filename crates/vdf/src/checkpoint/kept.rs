@@ -179,6 +179,14 @@ fn number(field: &[u8]) -> u64 {
     field.iter().fold(0, |n, &byte| n << 8 | u64::from(byte))
 }
 
+/// Refuses, before a run begins, a file of that name which is no part of one: it would be replaced.
+pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
+    match fs::symlink_metadata(path).is_ok() && !tape_path(path, 0).exists() {
+        true => Err(Error::CheckpointOther("kind of run")),
+        false => Ok(()),
+    }
+}
+
 /// Removes what is kept at `path`.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     let mut names = vec![path.to_owned()];
@@ -238,6 +246,7 @@ impl TapeFile {
             // Of another segment or plan, with a flipped bit, or not written to its end.
             let ours = head.starts_with(TAPE_MAGIC)
                 || expected.starts_with(&head)
+                || head.iter().all(|&byte| byte == 0)
                 || head.get(5..) == Some(&digest);
             if !ours {
                 return Err(Error::CheckpointOther("file of recorded values"));
@@ -282,6 +291,15 @@ impl TapeFile {
 /// The most values of a batch.
 const MOST_VALUES: usize = 4096;
 
+/// Fills `bytes`, or says that the file ends before.
+fn read_whole(reader: &mut impl Read, bytes: &mut [u8]) -> Result<bool, Error> {
+    match reader.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// The next whole batch and its hash; `None` where the file ends or is damaged.
 fn read_batch(
     reader: &mut impl Read,
@@ -290,7 +308,7 @@ fn read_batch(
     tape: &Tape,
 ) -> Result<Option<([u8; 32], Vec<Residue>)>, Error> {
     let mut bytes = vec![0; 4];
-    if reader.read_exact(&mut bytes).is_err() {
+    if !read_whole(reader, &mut bytes)? {
         return Ok(None);
     }
     let count = number(&bytes) as usize;
@@ -299,7 +317,7 @@ fn read_batch(
     }
     bytes.resize(4 + count * modulus.width(), 0);
     let mut hash = [0; 32];
-    if reader.read_exact(&mut bytes[4..]).and_then(|()| reader.read_exact(&mut hash)).is_err() {
+    if !read_whole(reader, &mut bytes[4..])? || !read_whole(reader, &mut hash)? {
         return Ok(None);
     }
     let digest: [u8; 32] = Sha256::new_with_prefix(before).chain_update(&bytes).finalize().into();

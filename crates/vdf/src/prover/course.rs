@@ -49,14 +49,23 @@ impl<'a> Course<'a> {
         };
         let found = kept.map_or(Ok(None), |path| run.load(path))?;
         if let (Some(path), None) = (kept, &found) {
+            kept::check_name(path)?;
             run.save(path)?;
         }
         let (run, damaged) = found.unwrap_or((run, false));
         let stop = Stop::default();
         let mut course = Self { run, jobs: Vec::new(), stop, kept, damaged };
         for i in 0..course.run.finished.len() {
-            let job = course.job_of(prover, i)?;
-            course.jobs.push(job);
+            match course.job_of(prover, i) {
+                Ok(job) => course.jobs.push(job),
+                // It is squared again from its last whole value; what was recorded after it still counts.
+                Err(Error::CheckpointDamaged(_)) => {
+                    course.run.finished.truncate(i);
+                    course.damaged = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(course)
     }
@@ -152,9 +161,10 @@ impl<'a> Course<'a> {
         let whole = self.run.iterations;
         loop {
             if let Some(y) = evaluation.result() {
-                // The proof is worth more than the files that would lead to it.
+                // The last proof is worth more than the files that would lead to it.
+                let last = i + 1 == self.run.stages.len();
                 if let Err(error) = self.save(evaluation, file) {
-                    let Error::Io(_) = error else { return Err(error) };
+                    let (Error::Io(_), true) = (&error, last) else { return Err(error) };
                     let (done, trouble) = (before + evaluation.done(), Some(Trouble::Unsaved));
                     let proving = false;
                     watch(Progress { done, iterations: whole, proving, fault: None, trouble });

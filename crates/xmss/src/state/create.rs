@@ -118,11 +118,11 @@ fn make(
     store.commit(None, &record)
 }
 
-/// A range must lie in its key.
+/// A range must lie in its key, and have an index: to go to its end would spend all that is left, for good.
 fn within(resume_at: u64, until: u64, limit: u64) -> Result<(), StateError> {
     match resume_at.max(until) {
-        asked if asked > limit => Err(StateError::PastEnd { asked, limit }),
-        _ if resume_at > until => Err(StateError::Ended { until }),
+        asked if asked > limit || resume_at == limit => Err(StateError::PastEnd { asked, limit }),
+        _ if resume_at >= until => Err(StateError::Ended { until }),
         _ => Ok(()),
     }
 }

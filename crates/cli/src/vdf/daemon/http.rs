@@ -187,8 +187,7 @@ fn stream(
             return Some((Ok(":\n\n".to_owned()), Some((entry, listener, permit))));
         };
         changed.ok()?;
-        let ended = listener.borrow_and_update().is_final();
-        let value = entry.describe();
+        let (value, ended) = entry.heard(&mut listener);
         let state = value["state"].as_str().unwrap_or("status");
         let event = format!("event: {state}\ndata: {value}\n\n");
         Some((Ok(event), (!ended).then_some((entry, listener, permit))))

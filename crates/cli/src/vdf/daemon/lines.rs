@@ -82,8 +82,7 @@ impl Service {
                 Ok(Reply::Watch(entry)) => {
                     let mut listener = entry.listen();
                     loop {
-                        let ended = listener.borrow_and_update().is_final();
-                        let mut event = entry.describe();
+                        let (mut event, ended) = entry.heard(&mut listener);
                         if ended && let Ok(proof) = self.proof(entry.clone()).await {
                             event["proof_hex"] = proof.into();
                         }

@@ -63,6 +63,12 @@ impl Entry {
         describe(&self.challenge, &self.status.borrow())
     }
 
+    /// The status that a listener sees now, and whether it is the last.
+    pub(super) fn heard(&self, listener: &mut watch::Receiver<Status>) -> (Value, bool) {
+        let status = listener.borrow_and_update();
+        (describe(&self.challenge, &status), status.is_final())
+    }
+
     fn has_failed(&self) -> bool {
         matches!(*self.status.borrow(), Status::Failed { .. })
     }
@@ -185,8 +191,7 @@ impl Store {
     }
 
     pub(super) fn find(&self, id: &str) -> Outcome<Arc<Entry>> {
-        let unknown = || Failure::usage("challenge.unknown", "no such challenge is here");
-        self.lock().all.get(id).cloned().ok_or_else(unknown)
+        found(&self.lock(), id)
     }
 
     pub(super) fn list(&self) -> Vec<Value> {
@@ -207,8 +212,8 @@ impl Store {
 
     /// Forgets a challenge, and stops it where it runs.
     pub(super) fn cancel(&self, id: &str) -> Outcome {
-        let entry = self.find(id)?;
         let mut state = self.lock();
+        let entry = found(&state, id)?;
         entry.cancelled.store(true, Ordering::Relaxed);
         state.queue.retain(|queued| queued.challenge.id != id);
         state.all.remove(id);
@@ -286,7 +291,10 @@ impl Store {
         };
         let text = serde_json::to_vec(&ended).unwrap_or_default();
         io::write(&folder.join(RESULT), &text, Access::Public, true)?;
-        let _ = Prover::forget(&entry.challenge.kept(&self.jobs)); // only room on the disk
+        // What failed may be tried again from there, and is removed with the challenge.
+        if matches!(status, Status::Done { .. }) {
+            let _ = Prover::forget(&entry.challenge.kept(&self.jobs)); // only room on the disk
+        }
         self.leave(entry, status);
         Ok(())
     }
@@ -301,6 +309,11 @@ impl Store {
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
+}
+
+fn found(state: &State, id: &str) -> Outcome<Arc<Entry>> {
+    let unknown = || Failure::usage("challenge.unknown", "no such challenge is here");
+    state.all.get(id).cloned().ok_or_else(unknown)
 }
 
 /// Whether a folder is of a challenge that was cancelled, or not yet taken, when a daemon ended.
