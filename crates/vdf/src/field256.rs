@@ -238,7 +238,9 @@ impl Field256 {
 /// (low, high) of t + a·b + c.
 #[inline(always)]
 fn mac(t: u64, a: u64, b: u64, c: u64) -> (u64, u64) {
-    let sum = u128::from(a) * u128::from(b) + u128::from(t) + u128::from(c);
+    // Below 2^128, whatever they are: nothing wraps, and no check for it stands in the way.
+    let product = u128::from(a).wrapping_mul(u128::from(b));
+    let sum = product.wrapping_add(u128::from(t)).wrapping_add(u128::from(c));
     (sum as u64, (sum >> 64) as u64)
 }
 

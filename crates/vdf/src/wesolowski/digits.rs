@@ -66,12 +66,15 @@ impl Digits {
             for (bytes, limb) in expansion.chunks_exact_mut(8).zip(self.field.expand(&now)) {
                 bytes.copy_from_slice(&limb.to_le_bytes());
             }
-            for value in 0..self.values.min(len - chunk * self.values) {
-                let m = chunk * self.values + value;
+            let mut place = (EXPANDED - bits * blocks) as u32;
+            let lowest = chunk * self.values;
+            for m in lowest..len.min(lowest + self.values) {
                 for j in 0..count {
-                    let at = EXPANDED - bits * (blocks - value * stride - j);
-                    out[(j * len + m) as usize] = digit(&expansion, at as u32, self.plan.bits);
+                    let at = place + self.plan.bits * j as u32;
+                    out[(j * len + m) as usize] = digit(&expansion, at, self.plan.bits);
                 }
+                // Of no use after the last value, where it may not fit.
+                place = place.wrapping_add((bits * stride) as u32);
             }
         }
     }
