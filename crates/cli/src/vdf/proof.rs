@@ -227,7 +227,7 @@ fn read_proof(
         Some(modulus) => Proof::from_bytes_modulo(&bytes, modulus)?,
         None => Proof::from_bytes(&bytes)?,
     };
-    expect(context, command, &proof)?;
+    expect(context, command, path, &proof)?;
     Ok(proof)
 }
 
@@ -247,16 +247,18 @@ fn fields(proof: &Proof) -> Value {
 }
 
 /// Holds the proof's statement against what was given on the command line.
-fn expect(context: Context, command: &Verify, proof: &Proof) -> Outcome {
+fn expect(context: Context, command: &Verify, path: &Path, proof: &Proof) -> Outcome {
     let statement = proof.statement();
     match &command.modulus {
         Some(_) => {} // compared when the proof was read
         None if [Modulus::rsa2048(), Modulus::lcs35()].contains(&statement.modulus) => {}
-        None => context.event(
-            "vdf.modulus",
-            "the proof's modulus is no preset and -N was not given: whoever made it can prove anything",
-            json!({}),
-        ),
+        None => {
+            let text = format!(
+                "{}: the modulus is no preset and -N was not given: whoever made it can prove anything",
+                path.display()
+            );
+            context.event("vdf.modulus", text, json!({ "file": path.display().to_string() }));
+        }
     }
     if let Some(text) = &command.x {
         proof.expect_input(&read_number(context, &statement.modulus, text, "x")?)?;
