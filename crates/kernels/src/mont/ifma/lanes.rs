@@ -19,7 +19,8 @@
 //! A step with its way into lanes takes 700, and up to 800 in a proof, whose values come from memory. They
 //! are sent for two steps ahead and one at a time between products of blocks, without jumps: loops over the
 //! lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more; into the
-//! second-level cache first, or with a hint of no further use, 20 and 100 more.
+//! second-level cache first, or with a hint of no further use, 20 and 100 more. Code shared by all products of
+//! blocks is half as long and 30 slower; a block's three products in two phases are as fast as side by side.
 
 mod product;
 #[cfg(test)]
