@@ -132,6 +132,56 @@ impl Context {
             last: Mutex::new(now),
         }
     }
+    /// Starts a report of a job whose end nobody can tell.
+    pub(crate) fn waiting(&self, job: &'static str) -> Waiting {
+        let show = if self.quiet {
+            Show::Nothing
+        } else if !std::io::stderr().is_terminal() {
+            Show::Lines
+        } else {
+            let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner());
+            Show::Bar(ProgressBar::new_spinner().with_style(style).with_message(job))
+        };
+        let now = Instant::now();
+        Waiting { job, show, start: now, last: now }
+    }
+}
+
+/// A running report of a job whose end nobody can tell.
+pub(crate) struct Waiting {
+    job: &'static str,
+    show: Show,
+    start: Instant,
+    last: Instant,
+}
+
+impl Waiting {
+    /// Tells that the job still runs.
+    pub(crate) fn tell(&mut self) {
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => bar.tick(),
+            Show::Lines if self.last.elapsed() < LINE_EVERY => {}
+            Show::Lines => {
+                self.last = Instant::now();
+                let _ = writeln!(std::io::stderr(), "{}", self.line());
+            }
+        }
+    }
+
+    /// Ends the report.
+    pub(crate) fn finish(&self) {
+        if let Show::Bar(bar) = &self.show {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// For how long the job has run: there is no telling how long it will.
+    pub(crate) fn line(&self) -> Value {
+        let seconds = self.start.elapsed().as_secs_f64().round();
+        json!({ "event": "progress", "job": self.job, "seconds": seconds })
+    }
 }
 
 enum Show {

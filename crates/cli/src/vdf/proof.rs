@@ -3,7 +3,7 @@
 use super::eval::{SaveClock, stopped_by_signal, tell_fault};
 use super::state::State;
 use super::{Job, name, read_modulus, read_number, squarings};
-use crate::context::Context;
+use crate::context::{Context, Progress, Waiting};
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
 use clap::{Args, ValueEnum};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tetralith_vdf::eval::{CHECK_EVERY, Trouble};
-use tetralith_vdf::{Error, Modulus, Options, Proof, Prover, System};
+use tetralith_vdf::{Error, Modulus, Options, Progress as Step, Proof, Prover, System};
 
 /// What to prove, and how.
 #[derive(Args, Debug)]
@@ -70,7 +70,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     let state = checkpoint.map(|path| State::claim(path, Some(&command.output))).transpose()?;
     let start = Instant::now();
     let mut prover = Prover::new(command.proof.system(), &modulus, &x, iterations, options)?;
-    let progress = context.progress("proving", iterations, "squarings");
+    let mut report = Report::new(context, iterations);
     let mut squared = start;
     let mut clock = SaveClock::new(state.is_some())?;
     let mut first = true;
@@ -82,13 +82,13 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
             context.log("checkpoint.resumed", text, json!({ "done": step.done }));
         }
         tell_fault(context, step.fault);
-        progress.set(step.done);
+        report.tell(&step);
         if !step.proving {
             squared = Instant::now();
         }
         clock.next()
     });
-    progress.finish();
+    report.finish();
     let (y, proof) = match result {
         Err(Error::Cancelled) => return Err(stopped_by_signal()),
         result => result.map_err(|error| at_run(error, checkpoint))?,
@@ -108,6 +108,34 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         "seconds_after_last_squaring": squared.elapsed().as_secs_f64(),
     });
     context.wrote(&command.output, "vdf.proved", y, fields)
+}
+
+/// Progress in two jobs: the squarings, whose end can be told, and then the proof.
+struct Report {
+    context: Context,
+    squaring: Progress,
+    proving: Option<Waiting>,
+}
+
+impl Report {
+    fn new(context: Context, iterations: u64) -> Self {
+        let squaring = context.progress("squaring", iterations, "squarings");
+        Self { context, squaring, proving: None }
+    }
+
+    fn tell(&mut self, step: &Step) {
+        if !step.proving {
+            self.squaring.set(step.done);
+            return;
+        }
+        self.squaring.finish();
+        self.proving.get_or_insert_with(|| self.context.waiting("proving")).tell();
+    }
+
+    fn finish(&self) {
+        self.squaring.finish();
+        self.proving.iter().for_each(Waiting::finish);
+    }
 }
 
 /// Tells what happened to the files of a run.
@@ -268,4 +296,23 @@ fn expect(context: Context, command: &Verify, path: &Path, proof: &Proof) -> Out
     }
     let expected = command.iterations.or(command.log2.map(|log2| 1 << log2));
     Ok(expected.map_or(Ok(()), |expected| proof.expect_iterations(expected))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_squarings_and_then_the_proof() {
+        let context = Context { json: false, quiet: true, threads: 1 };
+        let mut report = Report::new(context, 9);
+        let step = Step { done: 9, iterations: 9, proving: false, fault: None, trouble: None };
+        report.tell(&step);
+        assert!(report.proving.is_none());
+        report.tell(&Step { proving: true, ..step });
+        // What a line says of the proof has no end and no speed.
+        let line = report.proving.as_ref().expect("it is proved").line();
+        assert_eq!(line, json!({ "event": "progress", "job": "proving", "seconds": 0.0 }));
+        report.finish();
+    }
 }
