@@ -85,6 +85,14 @@ fn parse_count(text: &str) -> Result<u64, String> {
     })
 }
 
+/// Reads mebibytes for the values of a proof. With none it would take a hundred times its squarings.
+fn parse_memory(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(mebibytes @ 1..) => Ok(mebibytes),
+        _ => Err(format!("a proof takes a whole number of mebibytes, from 1 to {}", u32::MAX)),
+    }
+}
+
 impl Squarings {
     /// T, which clap has made sure is given.
     fn value(&self) -> u64 {

@@ -146,6 +146,8 @@ fn numbers_that_are_none_are_refused() {
         (&["vdf", "eval", "-T", "18446744073709551616", "2"], "T is at most 2^63"),
         (&["vdf", "modulus", "--bits", "300"], "a multiple of 128"),
         (&["--json", "vdf", "eval", "2"], "--log2"),
+        (&["vdf", "prove", "-t", "4", "2", "-o", "p", "--memory", "0"], "mebibytes, from 1"),
+        (&["vdf", "daemon", "d", "--memory", "0"], "mebibytes, from 1"),
     ] {
         let refused = run(folder.path(), arguments, b"");
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}");

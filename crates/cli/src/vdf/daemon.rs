@@ -55,7 +55,7 @@ pub(crate) struct Daemon {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
     provers: u16,
     /// Mebibytes for the values that are recorded for a proof, for each worker
-    #[arg(long, default_value_t = 256, value_name = "MIB")]
+    #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = super::parse_memory)]
     memory: u32,
     /// Challenges that may wait
     #[arg(long, default_value_t = 64, value_name = "N")]

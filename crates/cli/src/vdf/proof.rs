@@ -25,7 +25,7 @@ pub(crate) struct Prove {
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     segments: u8,
     /// Mebibytes for values that are recorded while squaring
-    #[arg(long, default_value_t = 256, value_name = "MIB")]
+    #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = super::parse_memory)]
     memory: u32,
     /// Keep the state in files that begin with this name, every minute and when stopped, and go on from
     /// it; they are removed when the proof is written
