@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -72,6 +73,31 @@ impl Context {
             return Ok(());
         }
         self.answer(text, fields)
+    }
+
+    /// The same for a result that is `at` another name, as that of `output` was taken meanwhile: it is told
+    /// of, and the command fails.
+    pub(crate) fn kept(
+        &self,
+        (output, at): (&Output, &Path),
+        name: &str,
+        text: impl Display,
+        fields: Value,
+    ) -> Outcome {
+        if output.output == at {
+            return self.wrote(output, name, text, fields);
+        }
+        if !self.json {
+            self.line(&text.to_string())?;
+        }
+        let (taken, at) = (output.output.display(), at.display());
+        let message = format!("{taken} was taken meanwhile: the result is in {at}");
+        let mut failure = Failure::new(Exit::Environment, "io.exists", message)
+            .hint("it is whole: move it to where it belongs");
+        if let Value::Object(fields) = fields {
+            failure.fields.extend(fields);
+        }
+        Err(failure)
     }
 
     /// Prints one line of a result that has many, without buffering all of it.

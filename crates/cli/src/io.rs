@@ -49,6 +49,35 @@ impl Output {
         write(&self.output, bytes, access, self.force)
     }
 
+    /// Writes what long work has made, and says where it is: where the name was taken meanwhile, a free one
+    /// beside it, with a number, for such a result is not thrown away.
+    pub(crate) fn keep(&self, bytes: &[u8], access: Access) -> Outcome<PathBuf> {
+        if self.is_stdout() || is_special(&self.output) {
+            return self.write(bytes, access).map(|()| self.output.clone());
+        }
+        let refused = match self.write(bytes, access) {
+            Ok(()) => return Ok(self.output.clone()),
+            Err(failure) => failure,
+        };
+        let named = |end: String| {
+            let mut name = target(&self.output).into_os_string();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        for number in 1..=MOST_BESIDE {
+            let beside = named(format!(".{number}"));
+            if named(format!(".{number}.lock")).exists() {
+                continue; // the name of a run's state, which goes with the run
+            }
+            match write(&beside, bytes, access, false) {
+                Ok(()) => return Ok(beside),
+                Err(failure) if failure.code == "io.exists" => {}
+                Err(_) => break,
+            }
+        }
+        Err(refused)
+    }
+
     /// Writes all of `bytes` to a temporary file beside the target, and leaves the name for later.
     pub(crate) fn stage(&self, bytes: &[u8], access: Access) -> Outcome<NewFile> {
         let failed = |error: std::io::Error| Failure::file(&self.output, &error);
@@ -58,6 +87,9 @@ impl Output {
         Ok(file)
     }
 }
+
+/// Names that are tried beside one that was taken.
+const MOST_BESIDE: u32 = 999;
 
 /// A file that is written little by little and comes into being when it is whole; dropped, it is gone.
 pub(crate) struct NewFile {

@@ -94,7 +94,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         result => result.map_err(|error| at_run(error, checkpoint))?,
     };
     let bytes = proof.to_bytes();
-    command.output.write(&bytes, Access::Public)?;
+    let at = command.output.keep(&bytes, Access::Public)?;
     if let Some(kept) = checkpoint {
         // The proof is written: what is left behind is in nobody's way.
         if let Err(error) = Prover::forget(kept) {
@@ -102,12 +102,12 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         }
     }
     let fields = json!({
-        "y": y.to_string(), "proof": command.output.output, "bytes": bytes.len(),
+        "y": y.to_string(), "proof": at, "bytes": bytes.len(),
         "system": proof.system().name(), "modulus": name(&modulus), "iterations": iterations,
         "seconds": start.elapsed().as_secs_f64(),
         "seconds_after_last_squaring": squared.elapsed().as_secs_f64(),
     });
-    context.wrote(&command.output, "vdf.proved", y, fields)
+    context.kept((&command.output, &at), "vdf.proved", y, fields)
 }
 
 /// Progress in two jobs: the squarings, whose end can be told, and then the proof.

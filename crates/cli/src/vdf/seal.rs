@@ -51,12 +51,12 @@ pub(super) fn seal(context: Context, command: &Seal) -> Outcome {
     let start = Instant::now();
     let sealed = timelock::seal(&file, iterations, SEAL_BITS, &mut random::system())?;
     let seconds = start.elapsed().as_secs_f64();
-    command.output.write(&sealed.to_bytes(), Access::Public)?;
+    let at = command.output.keep(&sealed.to_bytes(), Access::Public)?;
     let text = format!("sealed for {}", squarings(iterations));
     let fields = json!({
-        "sealed": command.output.output, "iterations": iterations, "seconds": seconds,
+        "sealed": at, "iterations": iterations, "seconds": seconds,
     });
-    context.wrote(&command.output, "vdf.sealed", text, fields)
+    context.kept((&command.output, &at), "vdf.sealed", text, fields)
 }
 
 /// `1.5h` in seconds.
@@ -135,13 +135,13 @@ pub(super) fn open(context: Context, command: &Open) -> Outcome {
     let mut evaluation = watched.start(sealed.modulus(), sealed.base(), sealed.iterations())?;
     let y = watched.run(&mut evaluation)?;
     let file = sealed.open(&y)?;
-    command.output.write(&file, Access::Owner)?;
+    let at = command.output.keep(&file, Access::Owner)?;
     let text = format!("opened after {}", squarings(sealed.iterations()));
     let fields = json!({
-        "file": command.output.output, "bytes": file.len(), "iterations": sealed.iterations(),
+        "file": at, "bytes": file.len(), "iterations": sealed.iterations(),
         "seconds": start.elapsed().as_secs_f64(),
     });
-    context.wrote(&command.output, "vdf.opened", text, fields)
+    context.kept((&command.output, &at), "vdf.opened", text, fields)
 }
 
 /// The size of the new modulus.

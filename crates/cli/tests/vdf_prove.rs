@@ -1,0 +1,51 @@
+//! `tetralith vdf`: what long work has made stays, and is told of as it is.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn tetralith(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tetralith"));
+    command.current_dir(folder).args(["--json", "vdf"]).args(arguments);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    tetralith(folder, arguments).output().expect("runs")
+}
+
+fn object(output: &Output) -> serde_json::Value {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    serde_json::from_str(&text).unwrap_or_else(|_| panic!("one object: {output:?}"))
+}
+
+/// The product of two primes of 64 bits: small, for speed.
+const MODULUS: &str = "cfa92a1c6559dd55bb75027437309ad3";
+/// Not below it.
+const LARGE: &str = "ffffffffffffffffffffffffffffffff";
+
+#[test]
+fn a_result_whose_name_was_taken_is_beside_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let prove = ["prove", "-N", MODULUS, "-T", "50000000", LARGE, "-o", "p", "--checkpoint", "run"];
+    for (arguments, beside) in [(&prove[..8], "p.1"), (&prove[..], "p.2")] {
+        let mut child = tetralith(folder.path(), arguments).spawn().expect("starts");
+        // It says that x was reduced once it has looked for the file.
+        let mut events = BufReader::new(child.stderr.take().expect("piped"));
+        events.read_line(&mut String::new()).expect("an event");
+        std::fs::write(at("p"), "of another").expect("written");
+        let ended = child.wait_with_output().expect("ends");
+        let told = object(&ended);
+        assert_eq!((ended.status.code(), &told["code"]), (Some(3), &"io.exists".into()));
+        assert_eq!(told["proof"], beside);
+        let message = told["message"].as_str().expect("text");
+        assert!(message.ends_with(&format!("the result is in {beside}")), "{message}");
+        assert_eq!(std::fs::read(at("p")).expect("read"), b"of another");
+        std::fs::remove_file(at("p")).expect("removed");
+        let verified = run(folder.path(), &["verify", beside, "-N", MODULUS, "-x", LARGE]);
+        assert_eq!(object(&verified)["y"].as_str().map(str::len), Some(32), "{verified:?}");
+        assert!(!at("run").exists() && !at("run.run").exists());
+    }
+}
