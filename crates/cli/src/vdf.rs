@@ -101,11 +101,12 @@ impl Squarings {
 }
 
 impl Job {
-    /// Reads the modulus and the input; an input that is not below N is reduced, and that is said.
-    fn read(&self, context: Context) -> Outcome<(Modulus, Residue)> {
+    /// Reads the modulus and the input. An input that is not below N is reduced, and that is said: here, and
+    /// by the third value.
+    fn read(&self, context: Context) -> Outcome<(Modulus, Residue, bool)> {
         let modulus = read_modulus(&self.modulus)?;
-        let x = read_number(context, &modulus, &self.x, "x")?;
-        Ok((modulus, x))
+        let (x, reduced) = read_number(context, &modulus, &self.x, "x")?;
+        Ok((modulus, x, reduced))
     }
 }
 
@@ -114,20 +115,20 @@ fn read_modulus(text: &str) -> Outcome<Modulus> {
     Ok(Modulus::parse(from_file(text)?.trim())?)
 }
 
-/// A number modulo N in hex, or a file with hex.
+/// A number modulo N in hex, or a file with hex, and whether it was not below N.
 fn read_number(
     context: Context,
     modulus: &Modulus,
     text: &str,
     what: &'static str,
-) -> Outcome<Residue> {
+) -> Outcome<(Residue, bool)> {
     let (number, reduced) = modulus.reduce(&parse_hex(&from_file(text)?, what)?);
     if reduced {
         let message = format!("{what} is not below the modulus: it was reduced");
         let fields = serde_json::json!({ what: number.to_string() });
         context.log("vdf.reduced", message, fields);
     }
-    Ok(number)
+    Ok((number, reduced))
 }
 
 /// The text, or for `@FILE` the file's.
@@ -141,13 +142,18 @@ fn from_file(text: &str) -> Outcome<String> {
 /// The longest file of hex that is read.
 const MAX_HEX: u64 = 1 << 16;
 
-/// The preset's name, or the size of another modulus.
-fn name(modulus: &Modulus) -> String {
+/// The preset that the modulus is.
+fn preset(modulus: &Modulus) -> Option<&'static str> {
     match modulus {
-        m if *m == Modulus::rsa2048() => "rsa2048".into(),
-        m if *m == Modulus::lcs35() => "lcs35".into(),
-        m => format!("a modulus of {} bits", m.bits()),
+        m if *m == Modulus::rsa2048() => Some("rsa2048"),
+        m if *m == Modulus::lcs35() => Some("lcs35"),
+        _ => None,
     }
+}
+
+/// The preset's name, or the digits of another modulus: what `-N` takes.
+fn name(modulus: &Modulus) -> String {
+    preset(modulus).map_or_else(|| hex::encode(modulus.to_bytes()), str::to_owned)
 }
 
 /// `2^20 squarings`, `1 squaring`.

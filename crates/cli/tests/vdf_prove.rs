@@ -49,3 +49,26 @@ fn a_result_whose_name_was_taken_is_beside_it() {
         assert!(!at("run").exists() && !at("run.run").exists());
     }
 }
+
+#[test]
+fn results_name_their_modulus_and_what_was_reduced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let eval = |x| object(&run(folder.path(), &["eval", "-N", MODULUS, "-T", "9", x]));
+    let prove = |x| {
+        let arguments = ["prove", "-N", MODULUS, "-T", "9", x, "-o", "p", "--force"];
+        object(&run(folder.path(), &arguments))
+    };
+    for told in [eval("5"), prove("5"), object(&run(folder.path(), &["verify", "p"]))] {
+        assert_eq!((&told["modulus"], &told["modulus_bits"]), (&MODULUS.into(), &128.into()));
+        assert_eq!(told.get("reduced"), None);
+    }
+    for told in [eval(LARGE), prove(LARGE)] {
+        assert_eq!(told["reduced"], true);
+    }
+    let preset = object(&run(folder.path(), &["eval", "-N", "lcs35", "-T", "1", "2"]));
+    assert_eq!((&preset["modulus"], &preset["modulus_bits"]), (&"lcs35".into(), &2046.into()));
+    let mut verify = Command::new(env!("CARGO_BIN_EXE_tetralith"));
+    let said = verify.current_dir(folder.path()).args(["vdf", "verify", "p"]).output();
+    let said = String::from_utf8(said.expect("runs").stdout).expect("text");
+    assert!(said.contains("modulo a number of 128 bits,"), "{said}");
+}

@@ -26,7 +26,7 @@ pub(crate) struct Eval {
 
 /// Runs `tetralith vdf eval`.
 pub(super) fn run(context: Context, command: &Eval) -> Outcome {
-    let (modulus, x) = command.job.read(context)?;
+    let (modulus, x, reduced) = command.job.read(context)?;
     let iterations = command.job.count.value();
     let start = Instant::now();
     let mut watched = Watched::new(context, command.checkpoint.as_deref(), None)?;
@@ -37,11 +37,15 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
     let from = evaluation.done();
     let y = watched.run(&mut evaluation)?;
     let seconds = start.elapsed().as_secs_f64();
-    let fields = json!({
+    let mut fields = json!({
         "y": y.to_string(), "modulus": name(&modulus), "bits": modulus.bits(),
+        "modulus_bits": modulus.bits(),
         "iterations": iterations, "seconds": seconds, "kernel": evaluation.kernel(),
         "per_second": ((iterations - from) as f64 / seconds.max(1e-9)).round(),
     });
+    if reduced {
+        fields["reduced"] = true.into();
+    }
     context.answer(y, fields)
 }
 

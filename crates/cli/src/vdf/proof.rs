@@ -2,7 +2,7 @@
 
 use super::eval::{SaveClock, stopped_by_signal, tell_fault};
 use super::state::State;
-use super::{Job, name, read_modulus, read_number, squarings};
+use super::{Job, name, preset, read_modulus, read_number, squarings};
 use crate::context::{Context, Progress, Waiting};
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
@@ -58,7 +58,7 @@ impl Kind {
 /// Runs `tetralith vdf prove`; prints y, as `eval` does.
 pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     command.output.check()?;
-    let (modulus, x) = command.job.read(context)?;
+    let (modulus, x, reduced) = command.job.read(context)?;
     let iterations = command.job.count.value();
     let options = Options {
         memory: u64::from(command.memory) << 20,
@@ -101,12 +101,16 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
             context.log("checkpoint.left", format!("{}: {error}", kept.display()), json!({}));
         }
     }
-    let fields = json!({
+    let mut fields = json!({
         "y": y.to_string(), "proof": at, "bytes": bytes.len(),
-        "system": proof.system().name(), "modulus": name(&modulus), "iterations": iterations,
+        "system": proof.system().name(), "modulus": name(&modulus),
+        "modulus_bits": modulus.bits(), "iterations": iterations,
         "seconds": start.elapsed().as_secs_f64(),
         "seconds_after_last_squaring": squared.elapsed().as_secs_f64(),
     });
+    if reduced {
+        fields["reduced"] = true.into();
+    }
     context.kept((&command.output, &at), "vdf.proved", y, fields)
 }
 
@@ -261,7 +265,11 @@ fn read_proof(
 
 fn describe(proof: &Proof) -> String {
     let statement = proof.statement();
-    let (count, modulus) = (squarings(statement.iterations), name(&statement.modulus));
+    let count = squarings(statement.iterations);
+    let modulus = match preset(&statement.modulus) {
+        Some(name) => name.to_owned(),
+        None => format!("a number of {} bits", statement.modulus.bits()),
+    };
     format!("valid: {} proof of {count} modulo {modulus}, y up to its sign", proof.system().name())
 }
 
@@ -269,7 +277,7 @@ fn fields(proof: &Proof) -> Value {
     let statement = proof.statement();
     json!({
         "system": proof.system().name(), "modulus": name(&statement.modulus),
-        "bits": statement.modulus.bits(), "iterations": statement.iterations,
+        "bits": statement.modulus.bits(), "modulus_bits": statement.modulus.bits(), "iterations": statement.iterations,
         "x": statement.x.to_string(), "y": statement.y.residue().to_string(),
     })
 }
@@ -289,10 +297,10 @@ fn expect(context: Context, command: &Verify, path: &Path, proof: &Proof) -> Out
         }
     }
     if let Some(text) = &command.x {
-        proof.expect_input(&read_number(context, &statement.modulus, text, "x")?)?;
+        proof.expect_input(&read_number(context, &statement.modulus, text, "x")?.0)?;
     }
     if let Some(text) = &command.y {
-        proof.expect_output(&read_number(context, &statement.modulus, text, "y")?)?;
+        proof.expect_output(&read_number(context, &statement.modulus, text, "y")?.0)?;
     }
     let expected = command.iterations.or(command.log2.map(|log2| 1 << log2));
     Ok(expected.map_or(Ok(()), |expected| proof.expect_iterations(expected))?)
