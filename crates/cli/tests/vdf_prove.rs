@@ -72,3 +72,25 @@ fn results_name_their_modulus_and_what_was_reduced() {
     let said = String::from_utf8(said.expect("runs").stdout).expect("text");
     assert!(said.contains("modulo a number of 128 bits,"), "{said}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_is_kept_where_a_link_leads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("disk")).expect("made");
+    std::os::unix::fs::symlink("disk/run", at("link")).expect("linked");
+    let eval = ["eval", "-N", MODULUS, "-T", "1000", "5", "--checkpoint", "link"];
+    for events in [false, true] {
+        let ended = run(folder.path(), &eval);
+        assert!(ended.status.success(), "{ended:?}");
+        assert!(at("link").is_symlink() && at("disk/run").is_file());
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(said.contains("checkpoint.resumed"), events, "{said}");
+    }
+    assert!(at("disk/run.previous").is_file() && !at("link.previous").exists());
+    let prove = ["prove", "-N", MODULUS, "-T", "1000", "5", "-o", "p", "--checkpoint", "other"];
+    std::os::unix::fs::symlink("disk/other", at("other")).expect("linked");
+    let ended = run(folder.path(), &prove);
+    assert!(ended.status.success() && at("other").is_symlink(), "{ended:?}");
+}

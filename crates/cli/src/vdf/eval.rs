@@ -4,7 +4,7 @@ use super::state::State;
 use super::{Job, name, squarings};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::io::Output;
+use crate::io::{self, Output};
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,8 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
     let (modulus, x, reduced) = command.job.read(context)?;
     let iterations = command.job.count.value();
     let start = Instant::now();
-    let mut watched = Watched::new(context, command.checkpoint.as_deref(), None)?;
+    let checkpoint = command.checkpoint.as_deref().map(io::target);
+    let mut watched = Watched::new(context, checkpoint.as_deref(), None)?;
     let mut evaluation = watched.start(&modulus, &x, iterations)?;
     if let Err(flaw) = modulus.check_provable() {
         context.log("vdf.modulus", format!("{flaw}; it is squared all the same"), json!({}));

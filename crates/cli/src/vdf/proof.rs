@@ -66,7 +66,8 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         segments: usize::from(command.segments),
         ..Options::default()
     };
-    let checkpoint = command.checkpoint.as_deref();
+    let checkpoint = command.checkpoint.as_deref().map(io::target);
+    let checkpoint = checkpoint.as_deref();
     let state = checkpoint.map(|path| State::claim(path, Some(&command.output))).transpose()?;
     let start = Instant::now();
     let mut prover = Prover::new(command.proof.system(), &modulus, &x, iterations, options)?;

@@ -131,7 +131,8 @@ pub(super) fn open(context: Context, command: &Open) -> Outcome {
     command.output.check()?;
     let sealed = Sealed::from_bytes(&io::read(&command.sealed, MAX_FILE)?)?;
     let start = Instant::now();
-    let mut watched = Watched::new(context, command.checkpoint.as_deref(), Some(&command.output))?;
+    let checkpoint = command.checkpoint.as_deref().map(io::target);
+    let mut watched = Watched::new(context, checkpoint.as_deref(), Some(&command.output))?;
     let mut evaluation = watched.start(sealed.modulus(), sealed.base(), sealed.iterations())?;
     let y = watched.run(&mut evaluation)?;
     let file = sealed.open(&y)?;
