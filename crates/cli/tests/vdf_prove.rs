@@ -94,3 +94,23 @@ fn a_checkpoint_is_kept_where_a_link_leads() {
     let ended = run(folder.path(), &prove);
     assert!(ended.status.success() && at("other").is_symlink(), "{ended:?}");
 }
+
+#[test]
+fn a_feature_that_no_kernel_uses_costs_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bench = |bits: &str, kernel: &str| {
+        let mut command = tetralith(folder.path(), &["bench", "--seconds", "0", "--bits", bits]);
+        let told = object(&command.env("TETRALITH_KERNEL", kernel).output().expect("runs"));
+        let features = told["features"].as_object().expect("an object").clone();
+        features.into_iter().filter(|(_, feature)| feature["has"] == true).collect::<Vec<_>>()
+    };
+    for (bits, kernel) in [("64", "auto"), ("8192", "auto"), ("2048", "portable")] {
+        for (name, feature) in bench(bits, kernel) {
+            let used = feature["used"] == true;
+            assert!(!used || bits == "8192" && !name.starts_with("AVX-512"), "{name}: {feature}");
+            let text = feature["without"].as_str().expect("text");
+            assert!(!text.contains("lacking"), "{name}: {text}");
+            assert_eq!(feature["times_slower"].is_null(), !used, "{name}: {feature}");
+        }
+    }
+}

@@ -4,10 +4,11 @@ use crate::bench::Machine;
 use crate::context::Context;
 use crate::failure::Outcome;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::hint::black_box;
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
-use tetralith_kernels::cpu::{self, Family};
+use tetralith_kernels::cpu::{self, Family, Feature};
 use tetralith_kernels::mont::{Kernel, Squarer};
 
 /// What to measure.
@@ -20,10 +21,6 @@ pub(crate) struct Bench {
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS", value_parser = crate::bench::parse_seconds)]
     seconds: f64,
 }
-
-/// The features that matter, the kernel that needs them, and what it is without them.
-const KERNELS: [(Kernel, Kernel); 2] =
-    [(Kernel::Ifma, Kernel::Fma), (Kernel::Fma, Kernel::Portable)];
 
 /// One kernel's speed here.
 struct Speed {
@@ -41,10 +38,14 @@ pub(super) fn run(context: Context, command: &Bench) -> Outcome {
         .filter_map(|kernel| Some(Speed { kernel, ns: measure(kernel, command.bits, limit)? }))
         .collect();
     let mut text = format!("{}\n\n", machine.cpu);
+    let mut features = serde_json::Map::new();
     for feature in cpu::squaring_features() {
         let has = if feature.has { "yes" } else { "no" };
-        let cost = cost_of_lacking(&speeds, kernel_of(feature.family));
+        let Cost { used, times, text: cost } = Cost::of(&feature, &speeds, command.bits);
         text += &format!("{:12} {has:4} {cost}\n", feature.name);
+        let fields =
+            json!({ "has": feature.has, "used": used, "times_slower": times, "without": cost });
+        features.insert(feature.name.to_owned(), fields);
     }
     text += &format!("\nsquarings modulo {} bits, on one core at {clock:.2} GHz\n", command.bits);
     text += "kernel        per second      ns   cycles   a day takes t =\n";
@@ -63,13 +64,6 @@ pub(super) fn run(context: Context, command: &Bench) -> Outcome {
         "\nt = {} is the largest whole t whose 2^t squarings take at most a day",
         best as u32
     );
-    let features: serde_json::Map<String, Value> = cpu::squaring_features()
-        .into_iter()
-        .map(|feature| {
-            let cost = cost_of_lacking(&speeds, kernel_of(feature.family));
-            (feature.name.to_owned(), json!({ "has": feature.has, "without": cost }))
-        })
-        .collect();
     let fields = json!({
         "machine": machine, "features": features, "clock_ghz": clock, "kernels": rows,
         "day_t": best as u32,
@@ -77,26 +71,69 @@ pub(super) fn run(context: Context, command: &Bench) -> Outcome {
     context.answer(text, fields)
 }
 
-fn kernel_of(family: Family) -> Kernel {
-    if family == Family::Avx512 { Kernel::Ifma } else { Kernel::Fma }
+/// Whether a kernel needs a family's instructions; those of AVX-512 count on AVX2 too.
+fn needs(kernel: Kernel, family: Family) -> bool {
+    match kernel {
+        Kernel::Ifma => true,
+        Kernel::Portable => false,
+        _ => family == Family::Avx2,
+    }
 }
 
-/// What a squaring costs where a feature that this kernel needs is missing.
-fn cost_of_lacking(speeds: &[Speed], kernel: Kernel) -> String {
-    let other = KERNELS.iter().find(|(with, _)| *with == kernel).map(|(_, without)| *without);
-    let ns =
-        |wanted: Option<Kernel>| speeds.iter().find(|s| Some(s.kernel) == wanted).map(|s| s.ns);
-    match (ns(Some(kernel)), ns(other)) {
-        (Some(with), Some(without)) => format!(
-            "without it {} {:.1} times slower ({})",
-            if kernel == Kernel::Fma { "and AVX-512 IFMA" } else { "squarings are" },
-            without / with,
-            other.map_or("", Kernel::name)
-        ),
-        _ if kernel == Kernel::Ifma => {
-            "lacking, or not for this size: squarings take some 3.5 times longer".into()
+/// The bits of the moduli for which kernels of a family are used, where the CPU has it.
+fn sizes(family: Family) -> RangeInclusive<u16> {
+    if family == Family::Avx512 { 450..=4150 } else { 513..=u16::MAX }
+}
+
+/// What a family does for squarings of one size here, and what it costs to lack it.
+struct Cost {
+    /// Whether squarings here run on a kernel that needs it.
+    used: bool,
+    /// How many times longer squarings take without it, where that was measured.
+    times: Option<f64>,
+    text: String,
+}
+
+impl Cost {
+    fn of(feature: &Feature, speeds: &[Speed], bits: u16) -> Cost {
+        let family = feature.family;
+        let best = |without: bool| {
+            let fits = speeds.iter().filter(|speed| speed.kernel.fits(bits.into()));
+            let left = fits.filter(|speed| !without || !needs(speed.kernel, family));
+            left.min_by(|a, b| a.ns.total_cmp(&b.ns))
+        };
+        let unused = |text: &str| Cost { used: false, times: None, text: text.into() };
+        if !feature.has && sizes(family).contains(&bits) {
+            let times = if family == Family::Avx512 { 3.5 } else { 2.3 };
+            return unused(&format!("lacking: squarings take some {times} times longer"));
         }
-        _ => "lacking, or not for this size: squarings take some 2.3 times longer".into(),
+        if !sizes(family).contains(&bits) {
+            return unused("no kernel for this size uses it");
+        }
+        if !cpu::has(family) {
+            return unused("not used: its kernels need others that are not here");
+        }
+        if !cpu::allowed(family) {
+            return unused("not used: TETRALITH_KERNEL does not allow it");
+        }
+        match (best(false), best(true)) {
+            (Some(with), Some(without)) if needs(with.kernel, family) => {
+                Self::measured(family, with, without)
+            }
+            _ => unused("not used: squarings of this size are as fast without it"),
+        }
+    }
+
+    fn measured(family: Family, with: &Speed, without: &Speed) -> Cost {
+        // The fastest is never slower than another.
+        let times = without.ns / with.ns;
+        let both = family == Family::Avx2 && with.kernel == Kernel::Ifma;
+        let text = format!(
+            "without it {} {times:.1} times slower ({})",
+            if both { "and AVX-512 IFMA" } else { "squarings are" },
+            without.kernel.name()
+        );
+        Cost { used: true, times: Some(times), text }
     }
 }
 
@@ -141,4 +178,52 @@ fn clock_rate() -> f64 {
         4.0 * steps as f64 / clock.elapsed().as_nanos() as f64
     };
     (0..9).map(|_| chain()).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FEATURES: [Feature; 2] = [
+        Feature { name: "FMA", has: true, family: Family::Avx2 },
+        Feature { name: "AVX-512IFMA", has: true, family: Family::Avx512 },
+    ];
+
+    /// As if all kernels were measured, each as fast as it is said.
+    fn speeds(ns: [f64; 4]) -> Vec<Speed> {
+        Kernel::ALL.into_iter().zip(ns).map(|(kernel, ns)| Speed { kernel, ns }).collect()
+    }
+
+    #[test]
+    fn what_a_feature_costs() {
+        for bits in [64, 300, 449, 450, 512, 513, 799, 800, 2048, 4150, 4151, 8192] {
+            for feature in &FEATURES {
+                // The size decides, whatever is faster, and what is told is never a gain.
+                for ns in [[1.0, 3.0, 4.0, 6.0], [6.0, 4.0, 3.0, 1.0]] {
+                    let cost = Cost::of(feature, &speeds(ns), bits);
+                    assert!(cost.times.is_none_or(|times| times >= 1.0), "{bits}: {}", cost.text);
+                    let fits = sizes(feature.family).contains(&bits);
+                    assert_eq!(cost.text.contains("no kernel"), !fits, "{bits}: {}", cost.text);
+                    assert!(!cost.text.contains("lacking"), "{bits}: {}", cost.text);
+                }
+                let lacking = Feature { has: false, ..*feature };
+                let cost = Cost::of(&lacking, &speeds([1.0; 4]), bits);
+                let fits = sizes(feature.family).contains(&bits);
+                assert_eq!(cost.text.contains("lacking"), fits, "{bits}: {}", cost.text);
+            }
+            // What is said of sizes is what the kernels say.
+            if cpu::allowed(Family::Avx512) {
+                assert_eq!(Kernel::Ifma.fits(bits.into()), sizes(Family::Avx512).contains(&bits));
+            }
+            if cpu::allowed(Family::Avx2) {
+                assert_eq!(Kernel::Fma.fits(bits.into()), sizes(Family::Avx2).contains(&bits));
+            }
+        }
+        if cpu::allowed(Family::Avx512) {
+            let costs = FEATURES
+                .map(|feature| Cost::of(&feature, &speeds([1.0, 3.0, 4.0, 6.0]), 2048).text);
+            assert_eq!(costs[0], "without it and AVX-512 IFMA 6.0 times slower (portable)");
+            assert_eq!(costs[1], "without it squarings are 3.0 times slower (fma)");
+        }
+    }
 }
