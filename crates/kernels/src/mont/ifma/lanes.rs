@@ -31,6 +31,7 @@
 //! loads that wait for theirs; and a store of 64 bytes costs two multiplications, which have three sources.
 //! Products that begin with the sums that they are added to need more registers than there are.
 
+mod blocks;
 mod product;
 #[cfg(test)]
 mod tests;
@@ -41,8 +42,9 @@ use super::{BLOCK_BITS, Ring};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
 use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, SUM, Step};
+use blocks::Row;
 use core::arch::x86_64::*;
-use product::{Ahead, Row, product, scratch_rows};
+use product::{Ahead, product, scratch_rows};
 
 /// Eight numbers, by rows.
 pub(super) struct Eight(pub(super) Vec<Line>);
