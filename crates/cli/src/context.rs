@@ -100,9 +100,9 @@ impl Context {
             if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
                 all.extend(fields);
             }
-            eprintln!("{}", printable(&object.to_string()));
+            said(&printable(&object.to_string()));
         } else {
-            eprintln!("{}", printable(&text.to_string()));
+            said(&printable(&text.to_string()));
         }
     }
 
@@ -191,8 +191,13 @@ impl Progress {
             "event": "progress", "job": self.job, "unit": self.unit, "done": done,
             "total": self.total, "per_second": rate.round(), "left_s": left.round(),
         });
-        eprintln!("{object}");
+        said(&object.to_string());
     }
+}
+
+/// Writes a line to standard error. Work goes on where nobody can be told, as when a terminal was closed.
+fn said(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Locks, also when another thread panicked while it held the lock: the values stay meaningful.

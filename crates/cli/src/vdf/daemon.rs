@@ -14,6 +14,7 @@ mod work;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::io::{self, Access};
 use crate::random;
 use clap::Args;
@@ -167,7 +168,7 @@ async fn serve(
     }
     let text = format!("listening on {}", listening["http"].as_str().unwrap_or_default());
     context.event("daemon.listening", text, listening);
-    interrupted().await
+    interrupt::wait().await
 }
 
 async fn bind(place: SocketAddr) -> Outcome<TcpListener> {
@@ -198,22 +199,6 @@ fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
         }
     });
     Ok(())
-}
-
-/// Waits for SIGTERM or SIGINT.
-async fn interrupted() -> Outcome {
-    let failed = |error: std::io::Error| Failure::new(Exit::Environment, "signal.catch", error);
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        tokio::select! {
-            _ = terminate.recv() => Ok(()),
-            ended = tokio::signal::ctrl_c() => ended.map_err(failed),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map_err(failed)
 }
 
 /// What a client must know to change anything: 32 random bytes in hex, in a file of the owner's.

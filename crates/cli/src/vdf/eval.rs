@@ -4,12 +4,11 @@ use super::state::State;
 use super::{Job, name, squarings};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::io::Output;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::CHECK_EVERY;
 use tetralith_vdf::{Checkpoint, Error, Evaluation, Fault, Modulus, Next, Residue};
@@ -54,8 +53,8 @@ pub(super) struct Watched<'a> {
 
 /// Says when a state is to be saved, and when to stop.
 pub(super) struct SaveClock {
-    /// Set by SIGTERM and SIGINT where a state can be written.
-    stopped: Arc<AtomicBool>,
+    /// Set by signals where a state can be written.
+    stopped: Interrupt,
     saved: Instant,
 }
 
@@ -64,16 +63,13 @@ const SAVE_EVERY: Duration = Duration::from_secs(60);
 impl SaveClock {
     /// Catches signals, where a state is `kept`.
     pub(super) fn new(kept: bool) -> Outcome<Self> {
-        let stopped = Arc::new(AtomicBool::new(false));
-        if kept {
-            catch_signals(&stopped)?;
-        }
+        let stopped = if kept { Interrupt::catch_once()? } else { Interrupt::default() };
         Ok(Self { stopped, saved: Instant::now() })
     }
 
     /// What to do after a stretch of squarings.
     pub(super) fn next(&mut self) -> Next {
-        if self.stopped.load(Ordering::Relaxed) {
+        if self.stopped.came() {
             return Next::Stop;
         }
         if self.saved.elapsed() < SAVE_EVERY {
@@ -197,21 +193,4 @@ fn interrupted(evaluation: &Evaluation) -> Failure {
 pub(super) fn stopped_by_signal() -> Failure {
     Failure::new(Exit::Environment, "interrupted", "stopped by a signal")
         .hint("the state is in the checkpoint: run the same command to go on")
-}
-
-#[cfg(unix)]
-fn catch_signals(stopped: &Arc<AtomicBool>) -> Outcome {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM] {
-        // A second signal ends the process at once.
-        signal_hook::flag::register_conditional_shutdown(signal, 3, Arc::clone(stopped))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(stopped)))
-            .map_err(|error| Failure::new(Exit::Environment, "signal.catch", error))?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn catch_signals(_stopped: &Arc<AtomicBool>) -> Outcome {
-    Ok(())
 }
