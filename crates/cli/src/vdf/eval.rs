@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::io::Output;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::CHECK_EVERY;
@@ -161,18 +161,22 @@ impl<'a> Watched<'a> {
 
 /// Tells of an error of the machine that the check found.
 pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
-    if let Some(Fault { found_at, back_to }) = fault {
-        let text = format!(
-            "the machine made an error: the value after {} is wrong; going back to {}",
-            squarings(found_at),
-            squarings(back_to)
-        );
-        let fields = json!({ "found_at": found_at, "back_to": back_to });
+    if let Some((text, fields)) = fault.map(describe_fault) {
         context.log("vdf.fault", text, fields);
     }
 }
 
-/// Names the checkpoint in an error of its files.
+/// What is told of an error of the machine: a sentence, and the fields of its event.
+pub(super) fn describe_fault(Fault { found_at, back_to }: Fault) -> (String, Value) {
+    let text = format!(
+        "the machine made an error: the value after {} is wrong; going back to {}",
+        squarings(found_at),
+        squarings(back_to)
+    );
+    (text, json!({ "found_at": found_at, "back_to": back_to }))
+}
+
+/// Names the checkpoint in an error of its files, and what may be done about it.
 fn at_checkpoint(error: Error, path: &Path) -> Failure {
     let about = matches!(error, Error::CheckpointDamaged(_) | Error::Io(_));
     let failure = Failure::from(error);
