@@ -123,6 +123,38 @@ fn an_ignored_sighup_stays_ignored() {
     assert_eq!(child.wait().expect("ends").code(), Some(3));
 }
 
+/// An option that would do nothing is refused, with what to do instead.
+#[test]
+fn options_out_of_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plain"), "text").expect("written");
+    let told = |arguments: &str| {
+        Command::new(env!("CARGO_BIN_EXE_tetralith"))
+            .args(["--json", "vdf"])
+            .args(arguments.split(' '))
+            .current_dir(folder.path())
+            .output()
+            .expect("runs")
+    };
+    let prove = format!("prove -N {MODULUS} -T 100 5 -o");
+    for (arguments, message) in [
+        (format!("{prove} a --segments 4"), "only an n-wesolowski proof has --segments"),
+        (format!("{prove} a --proof pietrzak --segments 4"), "only an n-wesolowski proof"),
+        ("seal plain -o a -T 5 --rate 7".into(), "--rate says what --delay counts by"),
+        ("seal plain -o a -t 5 --rate measured".into(), "--rate says what --delay counts by"),
+    ] {
+        let refused = told(&arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments}");
+        let said = field(&refused, "message");
+        assert!(said.as_str().is_some_and(|said| said.starts_with(message)), "{said}");
+        assert!(field(&refused, "hint").is_string(), "{arguments}");
+        assert!(!folder.path().join("a").exists());
+    }
+    assert!(told(&format!("{prove} b --proof n-wesolowski --segments 3")).status.success());
+    let sealed = told("seal plain -o c --delay 2s --rate 7");
+    assert_eq!(field(&sealed, "iterations"), 14);
+}
+
 #[test]
 fn a_full_disk_keeps_the_checkpoint_before() {
     if !Path::new("/dev/full").exists() {
