@@ -155,6 +155,45 @@ fn options_out_of_place() {
     assert_eq!(field(&sealed, "iterations"), 14);
 }
 
+/// Of damaged checkpoints those are named that are there.
+#[test]
+fn a_damaged_checkpoint_without_a_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (run, copy) = (folder.path().join("run"), folder.path().join("run.previous"));
+    let whole = {
+        assert!(eval(&run, "100").output().expect("runs").status.success());
+        std::fs::read(&run).expect("a checkpoint")
+    };
+    let mut damaged = whole.clone();
+    damaged[40] ^= 1;
+    let told = |newer: Option<&[u8]>, older: Option<&[u8]>| {
+        for (path, bytes) in [(&run, newer), (&copy, older)] {
+            let _ = std::fs::remove_file(path);
+            bytes.into_iter().for_each(|bytes| std::fs::write(path, bytes).expect("written"));
+        }
+        let output = eval(&run, "100").output().expect("runs");
+        let text = |name: &str| field(&output, name).as_str().unwrap_or_default().to_owned();
+        (output.status.code(), text("message"), text("hint"))
+    };
+    let (name, other) = (format!("{}: ", run.display()), copy.display().to_string());
+    let (code, message, hint) = told(Some(&damaged), None);
+    assert!(code == Some(3) && message.starts_with(&name), "{message}");
+    assert!(hint.contains("delete it") && !hint.contains("previous"), "{hint}");
+    let (code, message, hint) = told(Some(&damaged), Some(&damaged));
+    assert!(code == Some(3) && message.starts_with(&name), "{message}");
+    assert!(hint.contains(&other) && hint.contains("delete both"), "{hint}");
+    let (code, message, hint) = told(None, Some(&damaged));
+    assert!(code == Some(3) && message.starts_with(&other), "{message}");
+    assert!(hint.contains("delete"), "{hint}");
+    // One that is cut off is damaged too, and a file of something else is named.
+    let (code, message, _) = told(Some(&whole[..100]), None);
+    assert!(code == Some(2) && message.starts_with(&name), "{message}");
+    let (code, message, hint) = told(Some(b"a letter, and no checkpoint"), None);
+    assert!(code == Some(2) && message.starts_with(&name), "{message}");
+    assert!(hint.contains("another") && !hint.contains("delete"), "{hint}");
+    assert_eq!(told(Some(&damaged), Some(&whole)).0, Some(0));
+}
+
 #[test]
 fn a_full_disk_keeps_the_checkpoint_before() {
     if !Path::new("/dev/full").exists() {

@@ -178,14 +178,24 @@ pub(super) fn describe_fault(Fault { found_at, back_to }: Fault) -> (String, Val
 
 /// Names the checkpoint in an error of its files, and what may be done about it.
 fn at_checkpoint(error: Error, path: &Path) -> Failure {
-    let about = matches!(error, Error::CheckpointDamaged(_) | Error::Io(_));
+    let mut previous = path.as_os_str().to_owned();
+    previous.push(".previous");
+    let previous = Path::new(&previous);
+    let (name, copy) = (path.display(), previous.display());
+    let (about, hint) = match (&error, path.exists(), previous.exists()) {
+        (Error::Io(_), ..) => (&name, "make it readable, or name another checkpoint".into()),
+        (Error::Magic { .. } | Error::Version { .. }, true, _) => {
+            (&name, "name another checkpoint".into())
+        }
+        (_, true, false) => (&name, "there is none before it; delete it to begin anew".into()),
+        (_, true, true) => {
+            (&name, format!("{copy} does not help either; delete both to begin anew"))
+        }
+        (_, false, _) => (&copy, "delete it to begin anew".into()),
+    };
     let failure = Failure::from(error);
-    if !about {
-        return failure;
-    }
-    let message = format!("{}: {}", path.display(), failure.message);
-    Failure { message, ..failure }
-        .hint("its copy, FILE.previous, does not help either; delete both to begin anew")
+    let message = format!("{about}: {}", failure.message);
+    Failure { message, ..failure }.hint(hint)
 }
 
 fn interrupted(evaluation: &Evaluation) -> Failure {

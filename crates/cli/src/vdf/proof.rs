@@ -144,17 +144,27 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
 fn at_run(error: Error, path: Option<&Path>) -> Failure {
     let Some(path) = path else { return error.into() };
     let hint = match error {
-        Error::CheckpointMemory => "give the --memory with which it was begun",
-        Error::Io(_) => "what was kept before is intact; make room and run the command again",
-        Error::CheckpointDamaged(_) => {
-            "delete NAME.run and NAME.run.copy: with the --memory, --threads and --segments that it was \
-             begun with, the same command goes on from the other files"
+        Error::CheckpointMemory => "give the --memory with which it was begun".to_owned(),
+        Error::Io(_) => {
+            "what was kept before is intact; make room and run the command again".into()
         }
+        Error::CheckpointDamaged(_) => format!(
+            "delete {}: with the --memory, --threads and --segments that it was begun with, the same \
+             command goes on from the other files",
+            kept(path)
+        ),
         _ => return error.into(),
     };
     let failure = Failure::from(error);
     let message = format!("{}: {}", path.display(), failure.message);
     Failure { message, ..failure }.hint(hint)
+}
+
+/// The files that are there of the two in which a run keeps what it is.
+fn kept(path: &Path) -> String {
+    let names = [".run", ".run.copy"].map(|end| format!("{}{end}", path.display()));
+    let there: Vec<String> = names.into_iter().filter(|name| Path::new(name).exists()).collect();
+    there.join(" and ")
 }
 
 /// A proof, and what it is expected to be about.
