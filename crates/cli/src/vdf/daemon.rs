@@ -113,17 +113,23 @@ pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
         .map_err(|error| Failure::new(Exit::Environment, "threads.start", error))?;
     std::thread::scope(|scope| {
         let (store, reserved) = (&store, &reserved);
+        let (tell, ready) = std::sync::mpsc::channel();
         let start = |number: usize| {
-            let name = format!("worker-{number}");
+            let (name, tell) = (format!("worker-{number}"), tell.clone());
             std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
                 reserved.take(number);
+                let _ = tell.send(());
                 work::run(context, store, settings);
             })
         };
         let workers = reserved.cores().len().max(usize::from(command.workers));
         let started = (0..workers).try_for_each(|number| start(number).map(|_| ()));
         let served = match started {
-            Ok(()) => runtime.block_on(serve(context, command, store, &token)),
+            Ok(()) => {
+                // Nobody is served before each worker is on its core.
+                ready.iter().take(workers).for_each(drop);
+                runtime.block_on(serve(context, command, store, &token))
+            }
             Err(error) => Err(Failure::new(Exit::Environment, "threads.start", error)),
         };
         store.stop();
