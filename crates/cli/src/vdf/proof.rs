@@ -133,10 +133,6 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
             let text = "what was kept of the run is damaged; going back to what is whole";
             context.log("checkpoint.damaged", text, json!({}));
         }
-        Some(Trouble::Unsaved) => {
-            let text = "the state could not be written; going on to the proof without it";
-            context.log("checkpoint.unsaved", text, json!({}));
-        }
     }
 }
 

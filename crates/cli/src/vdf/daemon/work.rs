@@ -162,9 +162,6 @@ impl<'a> Watch<'a> {
             Trouble::Damaged => {
                 ("challenge.repaired", "its state was damaged; going back to what is whole")
             }
-            Trouble::Unsaved => {
-                ("challenge.unsaved", "its state could not be written; going on without it")
-            }
         };
         self.context.event(event, text, json!({ "id": self.entry.challenge.id }));
     }

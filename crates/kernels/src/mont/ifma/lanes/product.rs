@@ -69,9 +69,7 @@ macro_rules! block_product {
         let zero = _mm512_setzero_si512();
         let (mut low, mut high, mut mid) = ([zero; MOST], [zero; MOST], [zero; MOST]);
         unrolled!($i < B / 2, {
-            let (x, y, z) = $rows;
-            let start = _mm512_maskz_mov_epi64($ka, $sb[$i]);
-            mid[B / 2 + $i] = _mm512_mask_add_epi64(start, $kb, start, z);
+            let (x, y, _) = $rows;
             for j in 0..B / 2 {
                 low[$i + j] = _mm512_madd52lo_epu64(low[$i + j], x, $b[j]);
             }
@@ -79,13 +77,25 @@ macro_rules! block_product {
                 high[$i + j] = _mm512_madd52lo_epu64(high[$i + j], y, $b[B / 2 + j]);
             }
             for j in 0..B / 2 {
-                mid[$i + j] = _mm512_madd52lo_epu64(mid[$i + j], z, $sb[j]);
-            }
-            for j in 0..B / 2 {
                 low[$i + j + 1] = _mm512_madd52hi_epu64(low[$i + j + 1], x, $b[j]);
             }
             for j in 0..B / 2 {
                 high[$i + j + 1] = _mm512_madd52hi_epu64(high[$i + j + 1], y, $b[B / 2 + j]);
+            }
+        });
+        for i in 0..B / 2 {
+            let difference = _mm512_sub_epi64(low[B / 2 + i], high[i]);
+            mid[i] = _mm512_sub_epi64(difference, low[i]);
+            let less = _mm512_add_epi64(difference, high[B / 2 + i]);
+            mid[B / 2 + i] = _mm512_sub_epi64(zero, less);
+        }
+        unrolled!($i < B / 2, {
+            let (_, _, z) = $rows;
+            let start = _mm512_maskz_mov_epi64($ka, $sb[$i]);
+            let start = _mm512_mask_add_epi64(start, $kb, start, z);
+            mid[B / 2 + $i] = _mm512_add_epi64(mid[B / 2 + $i], start);
+            for j in 0..B / 2 {
+                mid[$i + j] = _mm512_madd52lo_epu64(mid[$i + j], z, $sb[j]);
             }
             for j in 0..B / 2 {
                 mid[$i + j + 1] = _mm512_madd52hi_epu64(mid[$i + j + 1], z, $sb[j]);
@@ -93,12 +103,9 @@ macro_rules! block_product {
         });
         let mut columns = [zero; 2 * MOST];
         for i in 0..B / 2 {
-            let difference = _mm512_sub_epi64(low[B / 2 + i], high[i]);
-            let more = _mm512_sub_epi64(mid[i], low[i]);
-            let less = _mm512_sub_epi64(mid[B / 2 + i], high[B / 2 + i]);
             columns[i] = low[i];
-            columns[B / 2 + i] = _mm512_add_epi64(more, difference);
-            columns[B + i] = _mm512_sub_epi64(less, difference);
+            columns[B / 2 + i] = mid[i];
+            columns[B + i] = mid[B / 2 + i];
             columns[B + B / 2 + i] = high[B / 2 + i];
         }
         let both = $ka & $kb;
@@ -189,7 +196,8 @@ fn rows_of<const B: usize>(rows: &[Row]) -> &[Row; B] {
     rows[..B].try_into().expect("B rows are B rows")
 }
 
-/// out[..B] += the B lowest columns of a·b + c·d, or with `HIGH` those from B on.
+/// out[..B] += the B lowest columns of a·b + c·d, or with `HIGH` those from B on; then also returns what is
+/// added to `last` by the column below these.
 ///
 /// Two products at once, for each by itself has too few columns to keep the multipliers busy.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
@@ -198,23 +206,34 @@ fn mul_halves<const B: usize, const HIGH: bool>(
     out: &mut [Row],
     [a, c]: [&[u64]; 2],
     [b, d]: [&[Row]; 2],
-) {
+    last: Row,
+) -> Row {
     let (out, a, c) = (&mut out[..B], &a[..B], &c[..B]);
     let (b, d) = (rows_of::<B>(b), rows_of::<B>(d));
-    let mut acc = [_mm512_setzero_si512(); MOST];
-    let mut other = [_mm512_setzero_si512(); MOST];
+    let zero = _mm512_setzero_si512();
+    let (mut acc, mut other) = ([zero; MOST], [zero; MOST]);
     acc[..B].copy_from_slice(out);
+    // The column below, in four sums, which do not wait for each other.
+    let mut below = [last, zero, zero, zero];
     unrolled!(I < B, {
         let x = _mm512_set1_epi64(a[I] as i64);
         let y = _mm512_set1_epi64(c[I] as i64);
         // Digits j whose low half, or whose high half, falls into a column that counts.
         let (low, high, edge) =
             if HIGH { (B - I..B, B - I - 1..B, B) } else { (0..B - I, 0..B - I - 1, 0) };
+        if HIGH {
+            below[0] = _mm512_madd52lo_epu64(below[0], x, b[B - 1 - I]);
+            below[1] = _mm512_madd52lo_epu64(below[1], y, d[B - 1 - I]);
+        }
         for j in low.clone() {
             acc[I + j - edge] = _mm512_madd52lo_epu64(acc[I + j - edge], x, b[j]);
         }
         for j in low {
             other[I + j - edge] = _mm512_madd52lo_epu64(other[I + j - edge], y, d[j]);
+        }
+        if HIGH && I + 1 < B {
+            below[2] = _mm512_madd52hi_epu64(below[2], x, b[B - 2 - I]);
+            below[3] = _mm512_madd52hi_epu64(below[3], y, d[B - 2 - I]);
         }
         for j in high.clone() {
             acc[I + j + 1 - edge] = _mm512_madd52hi_epu64(acc[I + j + 1 - edge], x, b[j]);
@@ -226,6 +245,8 @@ fn mul_halves<const B: usize, const HIGH: bool>(
     for k in 0..B {
         out[k] = _mm512_add_epi64(acc[k], other[k]);
     }
+    let [s, t, u, v] = below;
+    _mm512_add_epi64(_mm512_add_epi64(s, t), _mm512_add_epi64(u, v))
 }
 
 /// The sum of two halves, as digits, and of each lane whether it has one more bit.
@@ -351,9 +372,9 @@ fn mul_two<const B: usize>(
     let (a0, a1) = a[..2 * B].split_at(B);
     let (b0, b1) = b[..2 * B].split_at(B);
     let (sa, sb) = sums[..2 * B].split_at_mut(B);
+    let (ka, kb) = (sum_of_halves(sa, a0, a1, seen), sum_of_halves(sb, b0, b1, seen));
     mul::<B>(out, a0, b0, seen);
     mul::<B>(&mut out[2 * B..], a1, b1, seen);
-    let (ka, kb) = (sum_of_halves(sa, a0, a1, seen), sum_of_halves(sb, b0, b1, seen));
     mul_middle::<B>(out, (sa, ka), (sb, kb), seen);
 }
 
@@ -474,32 +495,32 @@ pub(super) const fn scratch_rows(b: usize) -> usize {
     8 * b + 2 * b + 2 * b + 4 * b + 4 * b
 }
 
-/// Elements of B/2 lines that will be factors soon, brought near one at a time between products of blocks.
-pub(super) struct Ahead<'a>(core::slice::Iter<'a, &'a [Line]>);
+/// Elements of V lines that will be factors soon, brought near one at a time between products of blocks.
+pub(super) struct Ahead<'a, const V: usize>(core::slice::Iter<'a, &'a [Line; V]>);
 
-impl<'a> Ahead<'a> {
-    pub(super) fn new(elements: &'a [&'a [Line]]) -> Self {
+impl<'a, const V: usize> Ahead<'a, V> {
+    pub(super) fn new(elements: &'a [&'a [Line; V]]) -> Self {
         Self(elements.iter())
     }
 
     /// Asks for the next one.
     #[inline(always)]
-    fn fetch_one<const B: usize>(&mut self) {
-        if let Some(lines) = self.0.next() {
-            fetch(&lines[..B / 2]);
+    fn fetch_one(&mut self) {
+        if let Some(&lines) = self.0.next() {
+            fetch(lines);
         }
     }
 }
 
 /// out = a·b / X² mod N for eight pairs of 4·B digits; returns the lanes in which that does not count.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-pub(super) fn product<const B: usize>(
+pub(super) fn product<const B: usize, const V: usize>(
     out: &mut [Row],
     a: &[Row],
     b: &[Row],
     constants: &Constants,
     scratch: &mut [Row],
-    ahead: &mut Ahead<'_>,
+    ahead: &mut Ahead<'_, V>,
 ) -> __mmask8 {
     let mut seen = _mm512_setzero_si512();
     let half = 2 * B;
@@ -509,15 +530,15 @@ pub(super) fn product<const B: usize>(
     let (mid, t) = scratch.split_at_mut(4 * B);
     let ka = sum_of_halves(sa, &a[..half], &a[half..], &mut seen);
     let kb = sum_of_halves(sb, &b[..half], &b[half..], &mut seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_two::<B>(wide, &a[..half], &b[..half], t, &mut seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_two::<B>(&mut wide[4 * B..], &a[half..], &b[half..], t, &mut seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_two::<B>(mid, sa, sb, t, &mut seen);
     add_middle(wide, half, mid, (sa, ka), (sb, kb));
-    ahead.fetch_one::<B>();
-    reduce::<B>(wide, constants, [sa, sb, mid, t], &mut seen, ahead);
+    ahead.fetch_one();
+    reduce::<B, V>(wide, constants, [sa, sb, mid, t], &mut seen, ahead);
     last_digits(out, &wide[4 * B..], &mut seen);
     _mm512_test_epi64_mask(seen, _mm512_set1_epi64(!DIGIT as i64))
 }
@@ -525,12 +546,12 @@ pub(super) fn product<const B: usize>(
 /// The columns of R, from 4·B on in those of T.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
-fn reduce<const B: usize>(
+fn reduce<const B: usize, const V: usize>(
     wide: &mut [Row],
     constants: &Constants,
     [part, q, columns, t]: [&mut [Row]; 4],
     seen: &mut Row,
-    ahead: &mut Ahead<'_>,
+    ahead: &mut Ahead<'_, V>,
 ) {
     let half = 2 * B;
     // P = T / X + Low·C, with Low in `part` and its sum in `q`.
@@ -538,47 +559,29 @@ fn reduce<const B: usize>(
     let (carry, more) = digits_and_sums::<B>(part, q, low, seen);
     rest[0] = _mm512_add_epi64(rest[0], carry);
     mul_half::<B>(rest, part, (q, more), &constants.fold[0], t, seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_half::<B>(&mut rest[half..], part, (q, more), &constants.fold[1], t, seen);
     // q = P·N' mod X.
     let (low, rest) = rest.split_at_mut(half);
     let carry = digits(part, low, seen);
     rest[0] = _mm512_add_epi64(rest[0], carry);
     let inverse = &constants.inverse[..half];
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_constant::<B, false>(columns, &constants.inverse_low, part, seen);
-    mul_halves::<B, false>(&mut columns[B..], [inverse, &inverse[B..]], [&part[B..], part]);
+    let zero = _mm512_setzero_si512();
+    mul_halves::<B, false>(&mut columns[B..], [inverse, &inverse[B..]], [&part[B..], part], zero);
     let last = part[half - 1];
     let sums = part;
     let (_, more) = digits_and_sums::<B>(q, sums, columns, seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     // R = (P + q·N) / X.
     let n = &constants.n[..half];
-    rest[0] = _mm512_add_epi64(rest[0], vanish::<B>(last, q, n));
-    mul_halves::<B, true>(rest, [&n[B..], n], [q, &q[B..]]);
+    let last = mul_halves::<B, true>(rest, [&n[B..], n], [q, &q[B..]], last);
+    // What the lower blocks by themselves bring to that column.
+    let last = _mm512_madd52hi_epu64(last, q[B - 1], _mm512_set1_epi64(n[B - 1] as i64));
+    let last = _mm512_add_epi64(last, _mm512_set1_epi64(512));
+    rest[0] = _mm512_add_epi64(rest[0], _mm512_srli_epi64::<52>(last));
     mul_constant::<B, true>(rest, &constants.n_second, &q[B..], seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_half::<B>(rest, q, (sums, more), &constants.n_high, t, seen);
-}
-
-/// What P + q·N carries out of its 2·B lowest columns, `last` being P's last digit there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn vanish<const B: usize>(last: Row, q: &[Row], n: &[u64]) -> Row {
-    let zero = _mm512_setzero_si512();
-    let (q, n) = (&q[..2 * B], &n[..2 * B]);
-    let [mut s0, mut s1, mut s2, mut s3] = [last, _mm512_set1_epi64(512), zero, zero];
-    let word = |i: usize| _mm512_set1_epi64(n[2 * B - 1 - i] as i64);
-    for i in 0..B {
-        // Low halves meet in the last column, high halves come from the one below.
-        s0 = _mm512_madd52lo_epu64(s0, q[2 * i], word(2 * i));
-        s1 = _mm512_madd52lo_epu64(s1, q[2 * i + 1], word(2 * i + 1));
-        s2 = _mm512_madd52hi_epu64(s2, q[2 * i], word(2 * i + 1));
-        if i + 1 < B {
-            s3 = _mm512_madd52hi_epu64(s3, q[2 * i + 1], word(2 * i + 2));
-        }
-    }
-    let [a, b, c, d] = [s0, s1, s2, s3];
-    let sum = _mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d));
-    _mm512_srli_epi64::<52>(sum)
 }
