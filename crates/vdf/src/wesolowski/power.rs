@@ -70,9 +70,13 @@ impl Space {
     }
 }
 
-/// Parts of the digits 1 to 2^κ − 1, one for each thread.
+/// So many multiplications are worth a thread, which takes some ten microseconds to start.
+const WORTH_THREAD: u64 = 1000;
+
+/// Parts of the digits 1 to 2^κ − 1, one for each thread that is worth it.
 fn parts(plan: &Plan) -> u32 {
-    u32::try_from(plan.threads).unwrap_or(u32::MAX).min((1 << plan.bits) - 1)
+    let worth = (plan.multiplications() / WORTH_THREAD).clamp(1, plan.threads as u64);
+    u32::try_from(worth).unwrap_or(u32::MAX).min((1 << plan.bits) - 1)
 }
 
 /// One for each part.
