@@ -23,10 +23,10 @@ pub const CHECK_EVERY: u64 = 1 << 18;
 /// The most squarings of an evaluation.
 pub const MAX_ITERATIONS: u64 = 1 << 63;
 
-/// A wrong value that the check found.
+/// An error of the machine: a value that the check found wrong, or a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The number of squarings at which the value was found wrong.
+    /// The number of squarings after which it was found.
     pub found_at: u64,
     /// The number of squarings at which the chain goes on, from a value that is right.
     pub back_to: u64,

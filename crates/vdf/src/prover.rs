@@ -1,6 +1,7 @@
 //! Evaluation and proof in one run.
 
 mod course;
+mod job;
 
 use crate::checkpoint::kept::{self, Stage};
 use crate::eval::{self, Progress};
@@ -169,7 +170,11 @@ impl Prover {
             let plan = self.plan_of(&stage, i == last)?;
             let (mut evaluation, mut file, damaged) = course.evaluation(i, &x, &plan)?;
             let damaged = std::mem::take(&mut course.damaged) || damaged && wrong == 0;
-            course.report_start(i, &evaluation, damaged, watch);
+            if wrong > 0 {
+                course.report_fault(i, evaluation.done(), watch)?;
+            } else {
+                course.report_start(i, &evaluation, damaged, watch);
+            }
             let y = course.square(i, &mut evaluation, &mut file, watch)?;
             let mut tape = evaluation.take_tape().expect("the tape was put in before");
             if self.spoiled.take_if(|spoiled| *spoiled == i).is_some() {
@@ -190,18 +195,20 @@ impl Prover {
             };
             let go_on = &mut || watch(now) != Next::Stop;
             let company = Watch { on_thread: self.options.on_thread, go_on };
-            match plan.prove(&mut tape, self.system, &statement, company) {
-                Ok(proof) => return Ok((y.clone(), course.finish(self, &y, proof)?)),
-                Err(Unproved::Stopped) => {
-                    evaluation.record(tape);
-                    course.save(&mut evaluation, &mut file)?;
-                    return Err(Error::Cancelled);
-                }
+            let finished = match plan.prove(&mut tape, self.system, &statement, company) {
+                Ok(proof) => course.finish(self, &y, proof, watch),
+                Err(Unproved::Stopped) => Err(Error::Cancelled),
                 Err(Unproved::Wrong) => {
                     wrong += 1;
-                    course.begin_again(i, wrong, watch)?;
+                    course.begin_again(i, wrong)?;
+                    continue;
                 }
+            };
+            if let Err(Error::Cancelled) = finished {
+                evaluation.record(tape);
+                course.save(&mut evaluation, &mut file)?;
             }
+            return Ok((y, finished?));
         }
     }
 

@@ -33,12 +33,8 @@ fn no_proof_is_lost_by_a_flipped_bit() {
                 let (y, proof) = run.unwrap();
                 proof.verify().unwrap();
                 assert_eq!(proof.statement().y, y.element(&modulus), "{system:?} {segment}");
-                // A segment that another thread proves is made again there, and nobody need know.
-                let last = (system, segment) != (System::Segmented, 0);
-                assert_eq!(faults.len(), usize::from(last), "{system:?} {segment} {threads}");
-                for fault in faults {
-                    assert!(fault.back_to < fault.found_at && fault.found_at == T);
-                }
+                let [fault] = faults[..] else { panic!("{system:?} {segment}: {faults:?}") };
+                assert!(fault.back_to <= fault.found_at && fault.found_at <= T);
                 Prover::forget(&folder.path().join("run")).unwrap();
             }
         }

@@ -173,11 +173,9 @@ pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
 
 /// What is told of an error of the machine: a sentence, and the fields of its event.
 pub(super) fn describe_fault(Fault { found_at, back_to }: Fault) -> (String, Value) {
-    let text = format!(
-        "the machine made an error: the value after {} is wrong; going back to {}",
-        squarings(found_at),
-        squarings(back_to)
-    );
+    let on = if back_to < found_at { "going back to" } else { "going on with what was kept of" };
+    let (found, back) = (squarings(found_at), squarings(back_to));
+    let text = format!("the machine made an error, found after {found}; {on} {back}");
     (text, json!({ "found_at": found_at, "back_to": back_to }))
 }
 

@@ -203,8 +203,10 @@ fn remove_one(name: &Path) -> Result<(), Error> {
     }
 }
 
-/// Removes the recorded values of a segment.
-pub(crate) fn remove_tape(path: &Path, segment: usize) -> Result<(), Error> {
+/// Removes what is kept of a segment under way: the recorded values and the checkpoints.
+pub(crate) fn remove_segment(path: &Path, segment: usize) -> Result<(), Error> {
+    remove_one(path)?;
+    remove_one(&with_suffix(path, ".previous"))?;
     remove_one(&tape_path(path, segment))
 }
 

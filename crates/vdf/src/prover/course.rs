@@ -1,5 +1,6 @@
 //! A run under way: its segments are squared one after another, and proved meanwhile.
 
+use super::job::{Job, Stop};
 use super::{Next, Options, Plan, Prover};
 use crate::checkpoint::kept::{self, Run, TapeFile};
 use crate::eval::{self, Evaluation, Fault, Progress, Trouble};
@@ -7,11 +8,8 @@ use crate::proof::{Body, Segment};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
 use crate::wesolowski::{Unproved, Watch};
-use crate::{Checkpoint, Element, Error, Proof, Residue};
+use crate::{Checkpoint, Element, Error, Proof, Residue, wesolowski};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
 /// A run under way: what is squared, what is proved, and where that is kept.
 pub(super) struct Course<'a> {
@@ -23,16 +21,6 @@ pub(super) struct Course<'a> {
     kept: Option<&'a Path>,
     /// Whether the file of the run was damaged, until that is told.
     pub(super) damaged: bool,
-}
-
-/// Tells other threads that nobody waits for them any more, once it is dropped.
-#[derive(Default)]
-struct Stop(Arc<AtomicBool>);
-
-impl Drop for Stop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl<'a> Course<'a> {
@@ -72,22 +60,36 @@ impl<'a> Course<'a> {
 
     /// The proof of a finished segment, or its computation from the recorded values.
     fn job_of(&self, prover: &Prover, i: usize) -> Result<Job, Error> {
-        let (y, proof) = &self.run.finished[i];
-        if let Some(proof) = proof {
-            return Ok(Job::Done(proof.clone()));
+        let plan = prover.plan_of(&self.run.stages[i], false)?;
+        let statement = self.statement(prover, i);
+        match &self.run.finished[i].1 {
+            Some(proof) if wesolowski::verify(System::Segmented, &statement, proof).is_ok() => {
+                Ok(Job::Done(proof.clone()))
+            }
+            _ => {
+                let tape = self.kept_tape(prover, i, &plan)?;
+                Ok(Job::new(plan, tape, statement, &prover.options, &self.stop))
+            }
         }
-        let (stage, x) = (self.run.stages[i], self.start(i));
-        let plan = prover.plan_of(&stage, false)?;
+    }
+
+    /// What is claimed of a finished segment.
+    fn statement(&self, prover: &Prover, i: usize) -> Statement {
+        let y = self.run.finished[i].0.residue();
+        prover.statement_of(self.start(i), self.run.stages[i].iterations, y)
+    }
+
+    /// All values of a finished segment, from its file.
+    fn kept_tape(&self, prover: &Prover, i: usize, plan: &Plan) -> Result<Tape, Error> {
         let mut tape = plan.tape(&prover.modulus);
         if let Some(path) = self.kept {
-            let path = kept::tape_path(path, i);
-            TapeFile::open(&path, &prover.modulus, &x, &stage, &mut tape)?;
+            let (name, x) = (kept::tape_path(path, i), self.start(i));
+            TapeFile::open(&name, &prover.modulus, &x, &self.run.stages[i], &mut tape)?;
         }
         if tape.room() > 0 {
             return Err(Error::CheckpointDamaged("values of a finished segment are missing"));
         }
-        let statement = prover.statement_of(x, stage.iterations, y.residue());
-        Job::new(plan, tape, statement, &prover.options, &self.stop)
+        Ok(tape)
     }
 
     /// The input of a segment: each begins at the representative of the one before, whose squares are
@@ -199,7 +201,7 @@ impl<'a> Course<'a> {
         let before = ready(&self.run);
         let jobs = std::mem::take(&mut self.jobs).into_iter();
         for (job, (_, known)) in jobs.zip(&mut self.run.finished) {
-            let (job, proof) = job.poll()?;
+            let (job, proof) = job.poll();
             self.jobs.push(job);
             *known = proof;
         }
@@ -218,38 +220,110 @@ impl<'a> Course<'a> {
         if let Some(path) = self.kept {
             self.run.save(path)?;
         }
-        self.jobs.push(Job::new(plan, tape, statement, options, &self.stop)?);
+        self.jobs.push(Job::new(plan, tape, statement, options, &self.stop));
         Ok(())
     }
 
-    /// Gives up the values of a segment whose proof came out wrong, and tells: it is squared again.
-    pub(super) fn begin_again(
-        &self,
-        i: usize,
-        times: u32,
-        watch: &mut dyn FnMut(Progress) -> Next,
-    ) -> Result<(), Error> {
+    /// Prepares that a segment whose proof came out wrong is squared again: first from what is on disk, then
+    /// without that.
+    pub(super) fn begin_again(&self, i: usize, times: u32) -> Result<(), Error> {
         if times >= MAX_WRONG {
             return Err(Error::Faulty(times));
         }
-        if let Some(path) = self.kept {
-            kept::remove_tape(path, i)?;
+        match self.kept {
+            Some(path) if times > 1 => kept::remove_segment(path, i),
+            _ => Ok(()),
         }
-        let back_to = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
-        let (done, iterations) = (back_to, self.run.iterations);
-        let fault = Some(Fault { found_at: back_to + self.run.stages[i].iterations, back_to });
+    }
+
+    /// Tells that the proof of a segment came out wrong, and from where in it that is squared again.
+    pub(super) fn report_fault(
+        &self,
+        i: usize,
+        back_to: u64,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) -> Result<(), Error> {
+        let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let (done, iterations) = (before + back_to, self.run.iterations);
+        let found_at = before + self.run.stages[i].iterations;
+        let fault = Some(Fault { found_at, back_to: done });
         match watch(Progress { done, iterations, proving: false, fault, trouble: None }) {
             Next::Stop => Err(Error::Cancelled),
             Next::GoOn | Next::Save => Ok(()),
         }
     }
 
+    /// The proof of a finished segment that came out wrong: from its values on disk, else squared again.
+    fn proved_again(
+        &self,
+        prover: &Prover,
+        i: usize,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) -> Result<Element, Error> {
+        let plan = prover.plan_of(&self.run.stages[i], true)?;
+        let statement = self.statement(prover, i);
+        for times in 1..=MAX_WRONG {
+            let kept = self.kept.filter(|_| times == 1);
+            let mut tape = match kept.map(|_| self.kept_tape(prover, i, &plan)) {
+                Some(Ok(tape)) => {
+                    self.report_fault(i, statement.iterations, watch)?;
+                    tape
+                }
+                _ => self.recorded_again(&plan, &statement, i, watch)?,
+            };
+            let iterations = self.run.iterations;
+            let now = Progress {
+                done: iterations,
+                iterations,
+                proving: true,
+                fault: None,
+                trouble: None,
+            };
+            let go_on = &mut || watch(now) != Next::Stop;
+            let company = Watch { on_thread: prover.options.on_thread, go_on };
+            match plan.prove(&mut tape, System::Segmented, &statement, company) {
+                Ok(mut proof) => return Ok(proof.swap_remove(0)),
+                Err(Unproved::Stopped) => return Err(Error::Cancelled),
+                Err(Unproved::Wrong) => {}
+            }
+        }
+        Err(Error::Faulty(MAX_WRONG))
+    }
+
+    /// The values of a finished segment, by squaring it again.
+    fn recorded_again(
+        &self,
+        plan: &Plan,
+        statement: &Statement,
+        i: usize,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) -> Result<Tape, Error> {
+        let Statement { modulus, x, iterations, y } = statement;
+        let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let mut evaluation = Evaluation::new(modulus, x, *iterations)?;
+        evaluation.record(plan.tape(modulus));
+        self.report_fault(i, 0, watch)?;
+        while evaluation.result().is_none() {
+            let mut progress = evaluation.advance(eval::CHECK_EVERY)?;
+            (progress.done, progress.iterations) = (progress.done + before, self.run.iterations);
+            if watch(progress) == Next::Stop {
+                return Err(Error::Cancelled);
+            }
+        }
+        let again = evaluation.result().expect("the evaluation is done");
+        if again.element(modulus) != *y {
+            return Err(Error::CheckpointDamaged("the value at the end of a segment is wrong"));
+        }
+        Ok(evaluation.take_tape().expect("the tape was put in before"))
+    }
+
     /// The whole proof.
     pub(super) fn finish(
-        self,
+        &mut self,
         prover: &Prover,
         y: &Residue,
         last: Vec<Element>,
+        watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<Proof, Error> {
         let statement = prover.statement_of(self.run.x.clone(), self.run.iterations, y);
         let body = match (prover.system, &last[..]) {
@@ -257,9 +331,16 @@ impl<'a> Course<'a> {
             (System::Wesolowski, [proof]) => Body::Wesolowski(proof.clone()),
             (_, [proof]) => {
                 let mut segments = Vec::new();
-                let finished = self.run.finished.into_iter().zip(self.jobs);
-                for (stage, ((y, _), job)) in self.run.stages.iter().zip(finished) {
-                    segments.push(Segment { iterations: stage.iterations, y, proof: job.proof()? });
+                for (i, job) in std::mem::take(&mut self.jobs).into_iter().enumerate() {
+                    let proof = match job.proof() {
+                        Ok(proof) => proof,
+                        Err(Unproved::Stopped) => return Err(Error::Cancelled),
+                        Err(Unproved::Wrong) => self.proved_again(prover, i, watch)?,
+                    };
+                    let known = &mut self.run.finished[i];
+                    known.1 = Some(proof.clone());
+                    let iterations = self.run.stages[i].iterations;
+                    segments.push(Segment { iterations, y: known.0.clone(), proof });
                 }
                 let iterations = self.run.stages[segments.len()].iterations;
                 let (y, proof) = (statement.y.clone(), proof.clone());
@@ -274,78 +355,3 @@ impl<'a> Course<'a> {
 
 /// How often a proof may come out wrong.
 const MAX_WRONG: u32 = 3;
-
-/// The computation of one segment's proof, on another thread or done at once.
-enum Job {
-    Running(JoinHandle<Result<Element, Error>>),
-    Done(Element),
-}
-
-impl Job {
-    fn new(
-        plan: Plan,
-        mut tape: Tape,
-        statement: Statement,
-        options: &Options,
-        stop: &Stop,
-    ) -> Result<Self, Error> {
-        let Options { threads, on_thread, .. } = *options;
-        let stop = stop.0.clone();
-        let mut work = move || {
-            let go_on = &mut || !stop.load(Ordering::Relaxed);
-            for _ in 1..MAX_WRONG {
-                let company = Watch { on_thread, go_on };
-                match plan.prove(&mut tape, System::Segmented, &statement, company) {
-                    Ok(mut proof) => return Ok(proof.swap_remove(0)),
-                    Err(Unproved::Stopped) => return Err(Error::Cancelled),
-                    Err(Unproved::Wrong) => tape = recorded_again(&plan, &statement, go_on)?,
-                }
-            }
-            Err(Error::Faulty(MAX_WRONG))
-        };
-        if threads < 2 {
-            return Ok(Job::Done(work()?));
-        }
-        Ok(Job::Running(std::thread::spawn(move || {
-            on_thread();
-            work()
-        })))
-    }
-
-    /// The proof where it is there; else the computation goes on.
-    fn poll(self) -> Result<(Self, Option<Element>), Error> {
-        match self {
-            Job::Running(thread) if !thread.is_finished() => Ok((Job::Running(thread), None)),
-            ready => {
-                let proof = ready.proof()?;
-                Ok((Job::Done(proof.clone()), Some(proof)))
-            }
-        }
-    }
-
-    /// The proof, once it is there.
-    fn proof(self) -> Result<Element, Error> {
-        match self {
-            Job::Running(thread) => thread.join().expect("a prover's thread does not panic"),
-            Job::Done(proof) => Ok(proof),
-        }
-    }
-}
-
-/// The values of a segment, by squaring it again: those there were are wrong.
-fn recorded_again(
-    plan: &Plan,
-    statement: &Statement,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Tape, Error> {
-    let Statement { modulus, x, iterations, .. } = statement;
-    let mut evaluation = Evaluation::new(modulus, x, *iterations)?;
-    evaluation.record(plan.tape(modulus));
-    while evaluation.result().is_none() {
-        if !go_on() {
-            return Err(Error::Cancelled);
-        }
-        evaluation.advance(eval::CHECK_EVERY)?;
-    }
-    Ok(evaluation.take_tape().expect("the tape was put in before"))
-}
