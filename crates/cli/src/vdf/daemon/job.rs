@@ -105,10 +105,14 @@ pub(super) enum Status {
     Queued,
     Running { done: u64, per_second: f64 },
     Done { y: String, proof_bytes: u64, seconds: f64 },
-    Failed { code: String, message: String },
+    Failed { code: String, message: String, hint: Option<String> },
 }
 
 impl Status {
+    pub(super) fn failed(Failure { code, message, hint, .. }: Failure) -> Status {
+        Status::Failed { code: code.into(), message, hint }
+    }
+
     /// Whether nothing more will happen.
     pub(super) fn is_final(&self) -> bool {
         matches!(self, Status::Done { .. } | Status::Failed { .. })
@@ -134,8 +138,8 @@ pub(super) fn describe(challenge: &Challenge, status: &Status) -> Value {
         Status::Done { y, proof_bytes, seconds } => {
             json!({ "state": "done", "y": y, "proof_bytes": proof_bytes, "seconds": seconds })
         }
-        Status::Failed { code, message } => {
-            json!({ "state": "failed", "code": code, "message": message })
+        Status::Failed { code, message, hint } => {
+            json!({ "state": "failed", "code": code, "message": message, "hint": hint })
         }
     };
     if let (Value::Object(all), Value::Object(more)) = (&mut value, more) {

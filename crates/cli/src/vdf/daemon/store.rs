@@ -84,7 +84,8 @@ impl Entry {
 
 /// The end of a challenge that nobody asks for any more.
 pub(super) fn cancelled() -> Status {
-    Status::Failed { code: "challenge.cancelled".into(), message: "cancelled".into() }
+    let (code, message) = ("challenge.cancelled".into(), "cancelled".into());
+    Status::Failed { code, message, hint: None }
 }
 
 /// The end of a challenge, as it lies in its folder.
@@ -96,6 +97,8 @@ struct Ended {
     seconds: f64,
     code: Option<String>,
     message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 impl Store {
@@ -173,7 +176,8 @@ impl Store {
             let message = format!("{} challenges are kept; delete some", state.all.len());
             return busy("daemon.full", message);
         }
-        challenge.store(&self.jobs, state.sequence)?;
+        let not_taken = "the challenge was not taken: make room or mend that, and submit it again";
+        challenge.store(&self.jobs, state.sequence).map_err(|failure| failure.hint(not_taken))?;
         state.sequence = state.sequence.saturating_add(1);
         let entry = match known {
             Some(entry) => {
@@ -279,13 +283,15 @@ impl Store {
                 seconds: *seconds,
                 code: None,
                 message: None,
+                hint: None,
             },
-            Status::Failed { code, message } => Ended {
+            Status::Failed { code, message, hint } => Ended {
                 y: None,
                 proof_bytes: 0,
                 seconds: 0.0,
                 code: Some(code.clone()),
                 message: Some(message.clone()),
+                hint: hint.clone(),
             },
             Status::Queued | Status::Running { .. } => return Ok(()),
         };
@@ -334,10 +340,10 @@ const MAX_PROOF: u64 = 1 << 20;
 fn ended(folder: &Path) -> Option<Status> {
     let text = io::read(&folder.join(RESULT), 1 << 16).ok()?;
     let ended: Ended = serde_json::from_slice(&text).ok()?;
-    let Ended { y, proof_bytes, seconds, code, message } = ended;
+    let Ended { y, proof_bytes, seconds, code, message, hint } = ended;
     match (y, code, message) {
         (Some(y), None, None) => Some(Status::Done { y, proof_bytes, seconds }),
-        (None, Some(code), Some(message)) => Some(Status::Failed { code, message }),
+        (None, Some(code), Some(message)) => Some(Status::Failed { code, message, hint }),
         _ => None,
     }
 }

@@ -4,10 +4,11 @@ use super::super::eval::tell_fault;
 use super::job::{Challenge, Status};
 use super::store::{Entry, Store, cancelled};
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure, Outcome};
 use serde_json::json;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::Trouble;
 use tetralith_vdf::{Checkpoint, Error, Evaluation, Next, Options, Progress, Prover, Residue};
@@ -52,7 +53,8 @@ fn work_on(
             let message = format!("the computation panicked: {}", said(&*panic));
             let fields = json!({ "id": entry.challenge.id });
             context.event("challenge.panicked", &message, fields);
-            end(store, entry, Status::Failed { code: "daemon.internal".into(), message }, None);
+            let failure = Failure::new(Exit::Environment, "daemon.internal", message);
+            let _ = end(store, entry, Status::failed(failure), None);
             return true;
         }
     };
@@ -61,26 +63,62 @@ fn work_on(
         Err(Error::Cancelled) if !entry.is_cancelled() => return false,
         Err(Error::Cancelled) => store.leave(entry, cancelled()),
         // The machine's trouble, not the challenge's: what is saved stays, and the next daemon goes on.
-        Err(error @ (Error::Io(_) | Error::Faulty(_))) => store.leave(entry, failed(error.into())),
-        Err(error) => end(store, entry, failed(error.into()), None),
+        Err(error @ (Error::Io(_) | Error::Faulty(_))) => {
+            let failure = explain(error, &entry.challenge.kept(store.jobs()));
+            tell_failure(context, entry, &failure);
+            store.leave(entry, Status::failed(failure));
+        }
+        Err(error) => {
+            let failure = explain(error, &entry.challenge.kept(store.jobs()));
+            tell_failure(context, entry, &failure);
+            let _ = end(store, entry, Status::failed(failure), None);
+        }
         Ok((y, proof)) => {
             let seconds = start.elapsed().as_secs_f64();
             let proof_bytes = proof.as_ref().map_or(0, |proof| proof.len() as u64);
             let status = Status::Done { y: y.to_string(), proof_bytes, seconds };
-            end(store, entry, status, proof.as_deref());
+            if let Err(failure) = end(store, entry, status, proof.as_deref()) {
+                tell_failure(context, entry, &failure);
+            }
         }
     }
     true
 }
 
-fn end(store: &Store, entry: &Entry, status: Status, proof: Option<&[u8]>) {
-    if let Err(failure) = store.end(entry, status, proof) {
-        store.leave(entry, failed(failure));
-    }
+/// Writes how a challenge ended; what cannot be written is its end, until it is submitted again.
+fn end(store: &Store, entry: &Entry, status: Status, proof: Option<&[u8]>) -> Outcome {
+    store.end(entry, status, proof).map_err(|failure| {
+        let failure = failure.hint(AGAIN);
+        store.leave(entry, Status::failed(failure.clone()));
+        failure
+    })
 }
 
-fn failed(Failure { code, message, .. }: Failure) -> Status {
-    Status::Failed { code: code.into(), message }
+const AGAIN: &str =
+    "what was saved before is whole: make room or mend that, and submit the challenge again";
+
+/// What ended a run whose state is kept at this name, and what to do next.
+fn explain(error: Error, kept: &Path) -> Failure {
+    let hint = match &error {
+        Error::Io(_) => AGAIN,
+        Error::Faulty(_) => "mend the machine, and submit the challenge again",
+        Error::CheckpointMemory => {
+            "start the daemon with the --memory it had, and submit the challenge again"
+        }
+        _ => return error.into(),
+    };
+    let failure = Failure::from(error);
+    let message = format!("{}: {}", kept.display(), failure.message);
+    Failure { message, ..failure }.hint(hint)
+}
+
+/// Tells the operator how a challenge failed.
+fn tell_failure(context: Context, entry: &Entry, failure: &Failure) {
+    let id = &entry.challenge.id;
+    let Failure { code, message, hint, .. } = failure;
+    let next = hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
+    let text = format!("challenge {id} failed: {message}{next}");
+    context.event("challenge.failed", text, json!({ "id": id, "code": code, "hint": hint }));
 }
 
 /// What a panic says.
@@ -118,7 +156,7 @@ impl<'a> Watch<'a> {
         Ok((y, Some(proof.to_bytes())))
     }
 
-    fn evaluate(&mut self, kept: &std::path::Path) -> Result<Residue, Error> {
+    fn evaluate(&mut self, kept: &Path) -> Result<Residue, Error> {
         let Challenge { modulus, x, iterations, .. } = &self.entry.challenge;
         let mut evaluation = match Checkpoint::load(kept)? {
             Some((checkpoint, problem)) => {
