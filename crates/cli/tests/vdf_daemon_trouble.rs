@@ -1,11 +1,14 @@
-//! `tetralith vdf daemon` where its disk or its folder fails: what it says, and how its work goes on.
+//! `tetralith vdf daemon` in trouble: what it says, what it leaves alone, and how its work goes on.
 #![cfg(unix)]
 
 mod daemon;
 
-use daemon::{Daemon, evaluated};
+use daemon::{Daemon, ReadWrite, ask, evaluated};
 use serde_json::json;
+use std::io::BufReader;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Squarings during which the state is saved some times.
@@ -49,4 +52,44 @@ fn a_full_disk_is_told() {
         let done = daemon.wait(&id);
         assert_eq!(done["y"], evaluated("b", COUNT).as_str(), "{done}");
     }
+}
+
+/// A daemon with other arguments, in text mode.
+fn second(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tetralith"));
+    command.args(["vdf", "daemon", "--http", "127.0.0.1:0"]).args(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn a_socket_in_use_is_not_taken() {
+    let (folder, other) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("another"));
+    let daemon = Daemon::start(folder.path(), &[]);
+    let socket = folder.path().join("socket");
+    let ask_first = || {
+        let stream = UnixStream::connect(&socket).expect("connects");
+        let stream: Box<dyn ReadWrite> = Box::new(stream);
+        ask(&mut BufReader::new(stream), &json!({ "status": "x" }))
+    };
+    let place = socket.to_str().expect("UTF-8");
+    let refused = second(&["--socket", place]).arg(other.path()).output().expect("runs");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains(&format!("{place}: the address is in use")), "{said}");
+    assert!(said.contains("hint: name another --socket"), "{said}");
+    assert_eq!(ask_first()["code"], "challenge.unknown");
+    // What is no socket stays too.
+    let file = other.path().join("file");
+    std::fs::write(&file, "mine").expect("written");
+    let refused = second(&["--socket"]).arg(&file).arg(other.path()).output().expect("runs");
+    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    assert_eq!(std::fs::read(&file).expect("read"), b"mine");
+    // A dead one is replaced.
+    daemon.signal("-KILL");
+    drop(daemon);
+    assert!(socket.exists());
+    let _daemon = Daemon::start(folder.path(), &[]);
+    assert_eq!(ask_first()["code"], "challenge.unknown");
 }
