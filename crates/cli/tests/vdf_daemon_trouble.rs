@@ -5,7 +5,8 @@ mod daemon;
 
 use daemon::{Daemon, ReadWrite, ask, evaluated};
 use serde_json::json;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -92,4 +93,26 @@ fn a_socket_in_use_is_not_taken() {
     assert!(socket.exists());
     let _daemon = Daemon::start(folder.path(), &[]);
     assert_eq!(ask_first()["code"], "challenge.unknown");
+}
+
+#[test]
+fn every_address_is_told_in_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let mut command = second(&["--lines", "127.0.0.1:0", "--socket"]);
+    let mut child = command.arg(&socket).arg(folder.path()).spawn().expect("starts");
+    let mut said = String::new();
+    let stderr = child.stderr.take().expect("piped");
+    BufReader::new(stderr).read_line(&mut said).expect("a line");
+    let told = said.trim().strip_prefix("listening on ").map(|all| all.split(", "));
+    let told: Vec<&str> = told.into_iter().flatten().collect();
+    assert_eq!(told.len(), 3, "{said}");
+    assert!(told[0].ends_with(" (HTTP)"), "{said}");
+    let lines = told[1].strip_suffix(" (JSON lines)").expect(&said);
+    let stream: Box<dyn ReadWrite> = Box::new(TcpStream::connect(lines).expect("connects"));
+    let answer = ask(&mut BufReader::new(stream), &json!({ "status": "x" }));
+    assert_eq!(answer["code"], "challenge.unknown");
+    assert_eq!(told[2], format!("{} (JSON lines)", socket.display()));
+    child.kill().expect("killed");
+    child.wait().expect("ended");
 }

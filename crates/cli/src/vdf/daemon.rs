@@ -165,9 +165,18 @@ async fn serve(
     if command.socket.is_some() {
         return Err(Failure::usage("usage.socket", "this system has no Unix sockets"));
     }
-    let text = format!("listening on {}", listening["http"].as_str().unwrap_or_default());
-    context.event("daemon.listening", text, listening);
+    context.event("daemon.listening", listening_text(&listening), listening);
     interrupted().await
+}
+
+/// Each address and what is spoken there.
+fn listening_text(listening: &serde_json::Value) -> String {
+    let kinds = [("http", "HTTP"), ("lines", "JSON lines"), ("socket", "JSON lines")];
+    let told = kinds.iter().filter_map(|(name, spoken)| {
+        let address = listening[name].as_str()?;
+        Some(format!("{address} ({spoken})"))
+    });
+    format!("listening on {}", told.collect::<Vec<_>>().join(", "))
 }
 
 async fn bind(place: SocketAddr) -> Outcome<TcpListener> {
