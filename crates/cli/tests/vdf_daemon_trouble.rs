@@ -116,3 +116,21 @@ fn every_address_is_told_in_text() {
     child.kill().expect("killed");
     child.wait().expect("ended");
 }
+
+/// RFC 9110, section 11.1: the case of the scheme does not matter, and that of the token does.
+#[test]
+fn the_case_of_the_scheme_does_not_matter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let daemon = Daemon::start(folder.path(), &[]);
+    let delete = |credentials: &str| {
+        let head = "DELETE /v1/challenges/00 HTTP/1.1\r\nauthorization:";
+        daemon.exchange(&format!("{head} {credentials}"), b"").0
+    };
+    let token = &daemon.token;
+    for scheme in ["Bearer", "bearer", "BEARER"] {
+        assert_eq!(delete(&format!("{scheme} {token}")), 404, "{scheme}");
+        assert_eq!(delete(&format!("{scheme} {token}0")), 401, "{scheme}");
+    }
+    assert_eq!(delete(&format!("Basic {token}")), 401);
+    assert_eq!(delete(token), 401);
+}
