@@ -3,7 +3,7 @@
 
 mod daemon;
 
-use daemon::{Daemon, ReadWrite, ask, evaluated};
+use daemon::{Daemon, MODULUS, ReadWrite, ask, evaluated};
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -133,4 +133,60 @@ fn the_case_of_the_scheme_does_not_matter() {
     }
     assert_eq!(delete(&format!("Basic {token}")), 401);
     assert_eq!(delete(token), 401);
+}
+
+/// What is kept of a run may be beyond use: that is said, and submitted again the challenge goes on without it.
+#[test]
+fn a_damaged_run_is_set_aside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let count = 8 * COUNT;
+    let daemon = Daemon::start(folder.path(), &["--workers", "3"]);
+    let kinds = ["none", "wesolowski", "n-wesolowski"];
+    let ids = kinds.map(|proof| daemon.submit("c", count, proof));
+    let own = |id: &str| folder.path().join("challenges").join(id);
+    let files = [["run", "run.previous"], ["run.run", "run.run.copy"], ["run.run", "run.run.copy"]];
+    let exist = || {
+        ids.iter()
+            .zip(files)
+            .all(|(id, names)| names.iter().all(|name| own(id).join(name).exists()))
+    };
+    while !exist() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    daemon.signal("-KILL");
+    drop(daemon);
+    for (id, names) in ids.iter().zip(files) {
+        for name in names {
+            std::fs::write(own(id).join(name), "damage").expect("written");
+        }
+    }
+    let check = |daemon: &Daemon| {
+        for id in &ids {
+            let failed = daemon.wait(id);
+            assert_eq!(failed["code"], "checkpoint.damaged", "{failed}");
+            let message = failed["message"].as_str().expect("text");
+            assert!(message.starts_with(own(id).join("run").to_str().expect("UTF-8")), "{failed}");
+            let hint = failed["hint"].as_str().expect("a next step");
+            assert!(hint.starts_with("submit the challenge again"), "{failed}");
+        }
+    };
+    let daemon = Daemon::start(folder.path(), &[]);
+    check(&daemon);
+    ids.iter().for_each(|id| drop(daemon.event("challenge.failed", id)));
+    drop(daemon);
+    // The next daemon knows.
+    let daemon = Daemon::start(folder.path(), &[]);
+    check(&daemon);
+    let y = evaluated("c", count);
+    for (id, proof) in ids.iter().zip(kinds) {
+        let body = json!({ "modulus": MODULUS, "x": "c", "iterations": count, "proof": proof });
+        let (status, answer) = daemon.post(&daemon.token, body.to_string().as_bytes());
+        assert_eq!((status, &answer["set_aside"]), (202, &json!(true)), "{answer}");
+        let event = daemon.event("challenge.set_aside", id);
+        let aside = own(id).join("damaged");
+        assert!(event["message"].as_str().expect("text").contains(aside.to_str().expect("UTF-8")));
+        let done = daemon.wait(id);
+        assert_eq!((&done["y"], &done["set_aside"]), (&json!(y), &json!(null)), "{done}");
+        assert!(!aside.exists());
+    }
 }

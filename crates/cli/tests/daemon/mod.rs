@@ -17,7 +17,7 @@ pub struct Daemon {
     pub http: String,
     pub lines: String,
     pub token: String,
-    /// The lines of its standard error since it listens.
+    /// The lines of its standard error, but that it listens.
     pub said: Arc<Mutex<Vec<String>>>,
 }
 
@@ -35,6 +35,7 @@ impl Daemon {
             .spawn()
             .expect("the daemon starts");
         let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let said = Arc::new(Mutex::new(Vec::new()));
         let listening = loop {
             let mut line = String::new();
             assert!(stderr.read_line(&mut line).expect("a line") > 0, "the daemon ended");
@@ -42,9 +43,9 @@ impl Daemon {
             if event["event"] == "daemon.listening" {
                 break event;
             }
+            said.lock().expect("whole").push(line);
         };
         // What it says later must not fill the pipe.
-        let said = Arc::new(Mutex::new(Vec::new()));
         let events = said.clone();
         std::thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {

@@ -2,11 +2,12 @@
 
 use super::super::eval::tell_fault;
 use super::job::{Challenge, Status};
-use super::store::{Entry, Store, cancelled};
+use super::store::{DAMAGED, Entry, Store, cancelled};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use serde_json::json;
 use std::any::Any;
+use std::io::ErrorKind::{QuotaExceeded, StorageFull};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,6 +28,15 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 /// Works until the daemon stops.
 pub(super) fn run(context: Context, store: &Store, settings: Settings) {
     while let Some(entry) = store.next() {
+        if entry.has_set_aside() {
+            let id = &entry.challenge.id;
+            let aside = entry.challenge.aside(store.jobs());
+            let text = format!(
+                "challenge {id}: what was damaged of its state lies in {}; it goes on without that",
+                aside.display()
+            );
+            context.event("challenge.set_aside", text, json!({ "id": id }));
+        }
         let work =
             || Watch::new(context, store, &entry, settings.save_every).work(settings.options);
         if !work_on(context, store, &entry, work) {
@@ -100,14 +110,24 @@ const AGAIN: &str =
 /// What ended a run whose state is kept at this name, and what to do next.
 fn explain(error: Error, kept: &Path) -> Failure {
     let hint = match &error {
-        Error::Io(_) => AGAIN,
+        Error::Io(error) if matches!(error.kind(), StorageFull | QuotaExceeded) => AGAIN,
+        Error::Io(_) => {
+            "mend that and submit the challenge again, or delete it first to begin anew"
+        }
         Error::Faulty(_) => "mend the machine, and submit the challenge again",
         Error::CheckpointMemory => {
-            "start the daemon with the --memory it had, and submit the challenge again"
+            "start the daemon with the --memory it had and submit the challenge again, or delete it \
+             first to begin anew"
         }
-        _ => return error.into(),
+        // A request was checked when it was taken: this is about the files.
+        _ => {
+            "submit the challenge again: what is damaged is set aside, and it goes on without that"
+        }
     };
-    let failure = Failure::from(error);
+    let mut failure = Failure::from(error);
+    if failure.exit == Exit::Usage {
+        failure.code = DAMAGED;
+    }
     let message = format!("{}: {}", kept.display(), failure.message);
     Failure { message, ..failure }.hint(hint)
 }
