@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Squarings during which the state is saved some times.
 const COUNT: u64 = 10_000_000;
@@ -63,6 +63,20 @@ fn second(arguments: &[&str]) -> Command {
     command
 }
 
+/// How a daemon ends that ends soon, and what it said.
+fn refused(command: &mut Command) -> (Option<i32>, String) {
+    let mut child = command.spawn().expect("starts");
+    let start = Instant::now();
+    while child.try_wait().expect("asked").is_none() {
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().expect("killed");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("ended");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 #[test]
 fn a_socket_in_use_is_not_taken() {
     let (folder, other) =
@@ -75,17 +89,16 @@ fn a_socket_in_use_is_not_taken() {
         ask(&mut BufReader::new(stream), &json!({ "status": "x" }))
     };
     let place = socket.to_str().expect("UTF-8");
-    let refused = second(&["--socket", place]).arg(other.path()).output().expect("runs");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(3), "{said}");
+    let (code, said) = refused(second(&["--socket", place]).arg(other.path()));
+    assert_eq!(code, Some(3), "{said}");
     assert!(said.contains(&format!("{place}: the address is in use")), "{said}");
     assert!(said.contains("hint: name another --socket"), "{said}");
     assert_eq!(ask_first()["code"], "challenge.unknown");
     // What is no socket stays too.
     let file = other.path().join("file");
     std::fs::write(&file, "mine").expect("written");
-    let refused = second(&["--socket"]).arg(&file).arg(other.path()).output().expect("runs");
-    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    let (code, said) = refused(second(&["--socket"]).arg(&file).arg(other.path()));
+    assert_eq!(code, Some(3), "{said}");
     assert_eq!(std::fs::read(&file).expect("read"), b"mine");
     // A dead one is replaced.
     daemon.signal("-KILL");
