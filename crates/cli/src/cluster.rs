@@ -4,14 +4,13 @@
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::node::{configuration, create};
 use crate::passphrase::PassphraseArgs;
 use serde_json::json;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tetralith_node::config::{Config, Peer, SignPolicy};
 use tetralith_node::folder::Folder;
@@ -118,16 +117,13 @@ fn free_ports(count: usize) -> Outcome<Vec<u16>> {
 /// The running processes; they are stopped with this value.
 struct Nodes {
     children: Vec<Child>,
-    interrupted: Arc<AtomicBool>,
+    interrupted: Interrupt,
 }
 
 impl Nodes {
     fn start(command: &Command, folders: &[PathBuf]) -> Outcome<Self> {
         let failed = |error| Failure::new(Exit::Environment, "cluster.start", error);
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register(signal, interrupted.clone()).map_err(failed)?;
-        }
+        let interrupted = Interrupt::catch()?;
         let program = std::env::current_exe().map_err(failed)?;
         let encrypted = Folder::new(&folders[0]).needs_passphrase()?;
         let passphrase = command.passphrase.existing(encrypted)?;
@@ -146,7 +142,7 @@ impl Nodes {
 
     /// Fails when a node ended, or when the user wants an end.
     fn check(&mut self) -> Outcome {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.interrupted.came() {
             return Err(Failure::new(Exit::Environment, "cluster.interrupted", "interrupted"));
         }
         for (i, child) in self.children.iter_mut().enumerate() {
@@ -161,7 +157,7 @@ impl Nodes {
 
     /// Waits until interrupted; a node that ends is the user's doing and stops nothing.
     fn wait(&self) -> Outcome {
-        while !self.interrupted.load(Ordering::Relaxed) {
+        while !self.interrupted.came() {
             std::thread::sleep(Duration::from_millis(100));
         }
         Ok(())

@@ -100,9 +100,9 @@ impl Context {
             if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
                 all.extend(fields);
             }
-            eprintln!("{}", printable(&object.to_string()));
+            said(&printable(&object.to_string()));
         } else {
-            eprintln!("{}", printable(&text.to_string()));
+            said(&printable(&text.to_string()));
         }
     }
 
@@ -162,10 +162,12 @@ impl Progress {
         match &self.show {
             Show::Nothing => {}
             Show::Bar(bar) => {
+                bar.set_position(done);
                 if from == done {
+                    // What was done before is seen, and then does not count as speed.
+                    bar.tick();
                     bar.reset_eta();
                 }
-                bar.set_position(done);
             }
             Show::Lines => {
                 let mut last = lock(&self.last);
@@ -191,8 +193,13 @@ impl Progress {
             "event": "progress", "job": self.job, "unit": self.unit, "done": done,
             "total": self.total, "per_second": rate.round(), "left_s": left.round(),
         });
-        eprintln!("{object}");
+        said(&object.to_string());
     }
+}
+
+/// Writes a line to standard error. Work goes on where nobody can be told, as when a terminal was closed.
+fn said(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Locks, also when another thread panicked while it held the lock: the values stay meaningful.
@@ -202,7 +209,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::*;
 
     #[test]
     fn nothing_acts_on_a_terminal() {
@@ -220,5 +227,22 @@ mod tests {
             let read: serde_json::Value = serde_json::from_str(&printable(&object)).unwrap();
             assert_eq!(read["x"], text);
         }
+    }
+
+    #[test]
+    fn what_was_done_before_is_no_speed() {
+        let bar = ProgressBar::hidden();
+        bar.set_length(u64::MAX);
+        let (show, now) = (Show::Bar(bar.clone()), Instant::now());
+        let (from, last) = (Mutex::new(None), Mutex::new(now));
+        let progress =
+            Progress { job: "job", unit: "steps", total: u64::MAX, show, start: now, from, last };
+        let before = 1 << 60;
+        for step in 0..10 {
+            progress.set(before + 1000 * step);
+            std::thread::sleep(Duration::from_millis(5));
+            bar.tick();
+        }
+        assert!(bar.per_sec() > 0.0 && bar.per_sec() < 1e7, "{}", bar.per_sec());
     }
 }

@@ -160,24 +160,8 @@ fn run_node(context: Context, command: &Run) -> Outcome {
         });
         let text = format!("{} listens on {}, API on {}", node.id(), node.address(), node.api());
         context.answer(text, fields)?;
-        interrupted().await?;
+        crate::interrupt::wait().await?;
         node.stop().await;
         Ok(())
     })
-}
-
-/// Waits for SIGINT or SIGTERM.
-async fn interrupted() -> Outcome {
-    let failed = |error| Failure::new(Exit::Environment, "io.signal", error);
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        tokio::select! {
-            result = tokio::signal::ctrl_c() => result.map_err(failed),
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map_err(failed)
 }

@@ -26,6 +26,8 @@ const OURS: RGBColor = RGBColor(26, 127, 55);
 const THEIRS: RGBColor = RGBColor(140, 140, 140);
 const ROW: u32 = 26;
 const WIDTH: u32 = 860;
+/// The size of labels, as the backend is asked for it.
+const LABEL: f64 = 13.0;
 
 /// A line of points over an axis of whole numbers, values on a logarithmic axis.
 pub(crate) struct Line {
@@ -57,24 +59,26 @@ fn draw_lines(
     };
     let least = all().map(|p| p.1).fold(f64::INFINITY, f64::min) / 2.0;
     let most = all().map(|p| p.1).fold(0.0, f64::max) * 2.0;
+    let names = lines.iter().map(|line| width(&line.label, LABEL)).max().unwrap_or_default();
     let root = SVGBackend::with_string(svg, (WIDTH, 360)).into_drawing_area();
     root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .caption(title, ("sans-serif", 17))
+    let (left, right) =
+        root.titled(title, ("sans-serif", 17))?.split_horizontally(WIDTH - names - 32);
+    let mut chart = ChartBuilder::on(&left)
         .margin(8)
+        .margin_right(16)
         .x_label_area_size(40)
         .y_label_area_size(80)
-        .build_cartesian_2d(first..last + 1, (least..most).log_scale())?;
+        .build_cartesian_2d(first..last.max(first + 1), (least..most).log_scale())?;
     chart.configure_mesh().x_desc(x).y_desc(y).draw()?;
-    let label = ("sans-serif", 13).into_font();
     for (i, line) in lines.iter().enumerate() {
         let colour = Palette99::pick(i).to_rgba();
         chart.draw_series(LineSeries::new(line.points.iter().copied(), colour))?;
         let dots = line.points.iter().map(|&point| Circle::new(point, 3, colour.filled()));
         chart.draw_series(dots)?;
-        if let Some(&end) = line.points.last() {
-            chart.draw_series([Text::new(line.label.clone(), end, label.clone())])?;
-        }
+        let y = 20 + 20 * i as i32;
+        right.draw(&Circle::new((6, y + 6), 4, colour.filled()))?;
+        right.draw(&Text::new(line.label.clone(), (16, y), ("sans-serif", LABEL)))?;
     }
     root.present()?;
     drop(chart);
@@ -103,22 +107,25 @@ fn draw(
     root.fill(&WHITE)?;
     let positive = bars.iter().map(|bar| bar.value.max(1e-12));
     let least = positive.clone().fold(f64::INFINITY, f64::min) / 2.0;
-    let most = positive.fold(0.0, f64::max) * 4.0;
+    let most = positive.fold(0.0, f64::max) * 1.2;
+    let figure = |bar: &Bar| format!("{:.3}", Figure(bar.value.max(1e-12)));
+    let names = bars.iter().map(|bar| width(&bar.label, LABEL)).max().unwrap_or_default();
+    let figures = bars.iter().map(|bar| width(&figure(bar), LABEL)).max().unwrap_or_default();
     let mut chart = ChartBuilder::on(&root)
         .caption(title, ("sans-serif", 17))
         .margin(8)
+        .margin_right(figures + 8)
         .x_label_area_size(36)
-        .y_label_area_size(300)
+        .y_label_area_size(names + 16)
         .build_cartesian_2d((least..most).log_scale(), 0.0..bars.len() as f64)?;
     chart.configure_mesh().disable_y_mesh().disable_y_axis().x_desc(unit).x_labels(6).draw()?;
-    let label = ("sans-serif", 13).into_font();
+    let label = ("sans-serif", LABEL).into_font();
     for (row, bar) in bars.iter().rev().enumerate() {
         let (low, high) = (row as f64 + 0.15, row as f64 + 0.85);
         let colour = if bar.ours { OURS } else { THEIRS };
         let value = bar.value.max(1e-12);
         chart.draw_series([Rectangle::new([(least, low), (value, high)], colour.filled())])?;
-        let figure =
-            Text::new(format!("{:.3}", Figure(value)), (value * 1.06, high - 0.15), label.clone());
+        let figure = Text::new(figure(bar), (value * 1.06, high - 0.15), label.clone());
         chart.draw_series([figure])?;
         let y = 8 + 24 + ROW as i32 * (bars.len() - 1 - row) as i32 + 6;
         root.draw(&Text::new(bar.label.clone(), (10, y), label.clone()))?;
@@ -126,6 +133,19 @@ fn draw(
     root.present()?;
     drop(chart);
     Ok(())
+}
+
+/// Pixels of a text, for a letter as wide as those of the widest usual fonts; the viewer has its own.
+fn width(text: &str, size: f64) -> u32 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '(' | ')' | '[' | ']' | '/' | '\'' | ':' | ';'
+        | ',' | '.' | '-' | ' ' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '…' => 1.0,
+        'A'..='Z' => 0.79,
+        _ => 0.64,
+    };
+    // The backend writes `font-size` 1.24 times smaller than it is asked for.
+    (text.chars().map(em).sum::<f64>() * size / 1.24).ceil() as u32
 }
 
 /// A number with a few digits that mean something.
@@ -150,5 +170,74 @@ mod tests {
         let svg =
             bars("keygen", "ms", &[Bar::measured("here", 40.0), Bar::published("2017", 2436.0)]);
         assert!(svg.starts_with("<svg") && svg.contains("2017") && svg.contains("2436"), "{svg}");
+    }
+
+    /// The texts of an SVG that may reach beyond its edge.
+    fn outside(svg: &str) -> Vec<String> {
+        let number = |text: &str| text.parse::<f64>().expect("a number");
+        let attribute = |tag: &str, name: &str| {
+            let value = tag.split_once(&format!(" {name}=\"")).map(|(_, rest)| rest);
+            value.and_then(|rest| rest.split('"').next()).unwrap_or_default().to_owned()
+        };
+        let head = svg.split('>').next().expect("a head");
+        let (most_x, most_y) =
+            (number(&attribute(head, "width")), number(&attribute(head, "height")));
+        let texts = svg.split("<text").skip(1).map(|rest| {
+            let (tag, rest) = rest.split_once('>').expect("a tag");
+            (tag, rest.split_once("</text>").expect("its end").0.trim())
+        });
+        let beyond = texts.filter(|(tag, text)| {
+            let (x, y) = (number(&attribute(tag, "x")), number(&attribute(tag, "y")));
+            let size = number(&attribute(tag, "font-size"));
+            let plain = text.replace("&apos;", "'").replace("&amp;", "&");
+            let wide = f64::from(width(&plain, size * 1.24));
+            let before = match &attribute(tag, "text-anchor")[..] {
+                "start" => 0.0,
+                "middle" => wide / 2.0,
+                _ => wide,
+            };
+            // How far the letters' top and bottom are below y.
+            let dy = attribute(tag, "dy");
+            let line = match dy.strip_suffix("em") {
+                Some(em) => size * number(em),
+                None => size / 2.0 * number(dy.trim_end_matches("ex")),
+            };
+            let (top, bottom) = (line - 0.76 * size, line + 0.24 * size);
+            let (x, y) = match attribute(tag, "transform").contains("rotate(270") {
+                true => ([x + top, x + bottom], [y - wide + before, y + before]),
+                false => ([x - before, x - before + wide], [y + top, y + bottom]),
+            };
+            x[0] < 0.0 || y[0] < 0.0 || x[1] > most_x || y[1] > most_y
+        });
+        beyond.map(|(tag, text)| format!("{text} {tag}")).collect()
+    }
+
+    #[test]
+    fn every_text_is_inside() {
+        let long = "vrf.verify_batchcompat draft13-batchcompat, here";
+        for values in [[1.0, 2.0, 3.0], [1e-4, 1.0, 1e9], [1e6, 1e-3, 1e-3], [5e8, 6e8, 7e8]] {
+            let all = [
+                Bar::measured(long, values[0]),
+                Bar::published("go-tss report's fit, 10 nodes, with the network", values[1]),
+                Bar::measured("short", values[2]),
+            ];
+            let beyond = outside(&bars("time for one, here and as published", "µs", &all));
+            assert!(beyond.is_empty(), "{beyond:#?}");
+            for (from, to) in [(16, 22), (4, 20), (10, 10)] {
+                let line = |label: &str, value: f64| {
+                    let points = vec![(from, value), (to, value / 3.0)];
+                    Line { label: label.into(), points }
+                };
+                let all = [
+                    line("n-wesolowski, 16 threads", values[0]),
+                    line("wesolowski, 1 threads", values[1]),
+                    line(long, values[2]),
+                ];
+                let title = "Time over the height: QRL's keys, and XMSS-SHA2 from height 16 on";
+                let beyond =
+                    outside(&lines(title, "log2 T", "% of T after the last squaring", &all));
+                assert!(beyond.is_empty(), "{beyond:#?}");
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 fn eval(checkpoint: &Path, iterations: &str) -> Command {
@@ -21,12 +21,16 @@ fn field(output: &Output, name: &str) -> serde_json::Value {
     object[name].clone()
 }
 
+fn kill(child: &Child, signal: &str) {
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+}
+
 /// Starts an evaluation that would take hours and stops it with SIGTERM once a little is done.
 fn stopped(path: &Path) -> Output {
     let child = eval(path, ENDLESS).spawn().expect("the command starts");
     std::thread::sleep(Duration::from_millis(700));
-    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-    assert!(kill.expect("kill").success());
+    kill(&child, "-TERM");
     child.wait_with_output().expect("the command ends")
 }
 
@@ -59,6 +63,135 @@ fn sigterm_saves_and_the_next_run_goes_on() {
     assert_eq!(other.status.code(), Some(4));
     assert_eq!(field(&other, "code"), "state.checkpoint");
     assert_eq!(std::fs::read(&path).expect("a checkpoint"), before);
+}
+
+/// SIGHUP is as SIGTERM, also where nobody can be told any more, and where it comes twice.
+#[test]
+fn a_closed_terminal_saves_and_the_next_run_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    let tetralith = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tetralith"));
+        command.args(["vdf"]).args(arguments).current_dir(folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    std::fs::write(file("plain"), "text").expect("written");
+    let sealed = tetralith(&["seal", "-T", ENDLESS, "plain", "-o", "sealed"]).output();
+    assert!(sealed.expect("runs").status.success());
+    let runs: [(&str, &[&str]); 3] = [
+        ("eval", &["eval", "-N", MODULUS, "-T", ENDLESS, "5"]),
+        ("prove", &["prove", "-N", MODULUS, "-T", ENDLESS, "5", "-o", "proof"]),
+        ("open", &["open", "sealed", "-o", "opened"]),
+    ];
+    for (name, arguments) in runs {
+        let mut run = tetralith(arguments);
+        let mut child = run.args(["--checkpoint", name]).spawn().expect("the command starts");
+        std::thread::sleep(Duration::from_millis(700));
+        drop((child.stdout.take(), child.stderr.take()));
+        kill(&child, "-HUP");
+        kill(&child, "-HUP");
+        assert_eq!(child.wait().expect("ends").code(), Some(3), "{name}");
+        let child = run.spawn().expect("the command starts");
+        std::thread::sleep(Duration::from_millis(700));
+        kill(&child, "-HUP");
+        let again = child.wait_with_output().expect("ends");
+        let said = String::from_utf8_lossy(&again.stderr);
+        assert!(said.contains("checkpoint.resumed"), "{name}: {said}");
+        assert!(said.contains("error: stopped by a signal"), "{name}: {said}");
+        assert_eq!(again.status.code(), Some(3), "{name}");
+    }
+}
+
+/// What was started so that it outlives its terminal does.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_sighup_stays_ignored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_tetralith")])
+        .args(["vdf", "eval", "-N", MODULUS, "-T", ENDLESS, "5", "--checkpoint", "run"])
+        .current_dir(folder.path())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the shell starts");
+    std::thread::sleep(Duration::from_millis(700));
+    kill(&child, "-HUP");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().expect("a child").is_none());
+    kill(&child, "-TERM");
+    assert_eq!(child.wait().expect("ends").code(), Some(3));
+}
+
+/// An option that would do nothing is refused, with what to do instead.
+#[test]
+fn options_out_of_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plain"), "text").expect("written");
+    let told = |arguments: &str| {
+        Command::new(env!("CARGO_BIN_EXE_tetralith"))
+            .args(["--json", "vdf"])
+            .args(arguments.split(' '))
+            .current_dir(folder.path())
+            .output()
+            .expect("runs")
+    };
+    let prove = format!("prove -N {MODULUS} -T 100 5 -o");
+    for (arguments, message) in [
+        (format!("{prove} a --segments 4"), "only an n-wesolowski proof has --segments"),
+        (format!("{prove} a --proof pietrzak --segments 4"), "only an n-wesolowski proof"),
+        ("seal plain -o a -T 5 --rate 7".into(), "--rate says what --delay counts by"),
+        ("seal plain -o a -t 5 --rate measured".into(), "--rate says what --delay counts by"),
+    ] {
+        let refused = told(&arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments}");
+        let said = field(&refused, "message");
+        assert!(said.as_str().is_some_and(|said| said.starts_with(message)), "{said}");
+        assert!(field(&refused, "hint").is_string(), "{arguments}");
+        assert!(!folder.path().join("a").exists());
+    }
+    assert!(told(&format!("{prove} b --proof n-wesolowski --segments 3")).status.success());
+    let sealed = told("seal plain -o c --delay 2s --rate 7");
+    assert_eq!(field(&sealed, "iterations"), 14);
+}
+
+/// Of damaged checkpoints those are named that are there.
+#[test]
+fn a_damaged_checkpoint_without_a_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (run, copy) = (folder.path().join("run"), folder.path().join("run.previous"));
+    let whole = {
+        assert!(eval(&run, "100").output().expect("runs").status.success());
+        std::fs::read(&run).expect("a checkpoint")
+    };
+    let mut damaged = whole.clone();
+    damaged[40] ^= 1;
+    let told = |newer: Option<&[u8]>, older: Option<&[u8]>| {
+        for (path, bytes) in [(&run, newer), (&copy, older)] {
+            let _ = std::fs::remove_file(path);
+            bytes.into_iter().for_each(|bytes| std::fs::write(path, bytes).expect("written"));
+        }
+        let output = eval(&run, "100").output().expect("runs");
+        let text = |name: &str| field(&output, name).as_str().unwrap_or_default().to_owned();
+        (output.status.code(), text("message"), text("hint"))
+    };
+    let (name, other) = (format!("{}: ", run.display()), copy.display().to_string());
+    let (code, message, hint) = told(Some(&damaged), None);
+    assert!(code == Some(3) && message.starts_with(&name), "{message}");
+    assert!(hint.contains("delete it") && !hint.contains("previous"), "{hint}");
+    let (code, message, hint) = told(Some(&damaged), Some(&damaged));
+    assert!(code == Some(3) && message.starts_with(&name), "{message}");
+    assert!(hint.contains(&other) && hint.contains("delete both"), "{hint}");
+    let (code, message, hint) = told(None, Some(&damaged));
+    assert!(code == Some(3) && message.starts_with(&other), "{message}");
+    assert!(hint.contains("delete"), "{hint}");
+    // One that is cut off is damaged too, and a file of something else is named.
+    let (code, message, _) = told(Some(&whole[..100]), None);
+    assert!(code == Some(2) && message.starts_with(&name), "{message}");
+    let (code, message, hint) = told(Some(b"a letter, and no checkpoint"), None);
+    assert!(code == Some(2) && message.starts_with(&name), "{message}");
+    assert!(hint.contains("another") && !hint.contains("delete"), "{hint}");
+    assert_eq!(told(Some(&damaged), Some(&whole)).0, Some(0));
 }
 
 #[test]
@@ -99,8 +232,7 @@ fn a_proof_goes_on_after_sigterm() {
     for proof in ["wesolowski", "n-wesolowski", "pietrzak"] {
         let child = prove(proof).spawn().expect("the command starts");
         std::thread::sleep(Duration::from_millis(500));
-        let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-        assert!(kill.expect("kill").success());
+        kill(&child, "-TERM");
         let stopped = child.wait_with_output().expect("ends");
         assert_eq!(field(&stopped, "code"), "interrupted", "{proof}");
         // Of one, the checkpoint is damaged meanwhile: it goes on from the last value recorded, and says so.
@@ -139,8 +271,7 @@ fn a_checkpoint_has_one_user() {
     assert_eq!((second.status.code(), field(&second, "code")), (Some(4), "state.locked".into()));
     let message = field(&second, "message").as_str().expect("text").to_owned();
     assert!(message.starts_with(&format!("process {} uses", first.id())), "{message}");
-    let kill = Command::new("kill").args(["-TERM", &first.id().to_string()]).status();
-    assert!(kill.expect("kill").success());
+    kill(&first, "-TERM");
     assert_eq!(field(&first.wait_with_output().expect("ends"), "code"), "interrupted");
     assert!(run.exists() && !run.with_extension("lock").exists());
     // A proof does not take the name of the state that is removed once it is there.

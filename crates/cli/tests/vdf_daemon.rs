@@ -4,7 +4,7 @@
 mod daemon;
 
 use daemon::{Daemon, MODULUS, ReadWrite, ask, evaluated, line};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -169,6 +169,9 @@ fn malformed_requests() {
         ("t negative", br#"{"x":"5","t":-1}"#, 400, "challenge.malformed"),
         ("too long a delay", br#"{"x":"5","t":31}"#, 400, "challenge.too_long"),
         ("unknown field", br#"{"x":"5","t":3,"y":1}"#, 400, "challenge.malformed"),
+        ("a key twice", br#"{"x":"5","t":3,"t":4}"#, 400, "request.doubled"),
+        ("the same twice", br#"{"x":"5","t":3,"x":"5"}"#, 400, "request.doubled"),
+        ("twice within", br#"{"x":"5","t":[{"a":1,"\u0061":2}]}"#, 400, "request.doubled"),
         ("unknown proof", br#"{"x":"5","t":3,"proof":"x"}"#, 400, "challenge.malformed"),
         ("even modulus", br#"{"x":"5","t":3,"modulus":"fe"}"#, 400, "input.modulus"),
         ("a file", br#"{"x":"5","t":3,"modulus":"@/etc/passwd"}"#, 400, "input.hex"),
@@ -180,13 +183,17 @@ fn malformed_requests() {
         assert_eq!((got, answer["code"].as_str()), (*status, Some(*code)), "{name}: {answer}");
         // The same by line, where it is one.
         if !body.contains(&b'\n') && *status == 400 && body.starts_with(b"{\"x\":\"5\"") {
-            let challenge: Value = serde_json::from_slice(body).expect("JSON");
-            let stream: Box<dyn ReadWrite> =
-                Box::new(TcpStream::connect(&daemon.lines).expect("connects"));
-            let request = json!({ "submit": challenge, "token": daemon.token });
-            assert_eq!(ask(&mut BufReader::new(stream), &request)["code"], *code, "{name}");
+            let challenge = String::from_utf8_lossy(body);
+            let mut stream = TcpStream::connect(&daemon.lines).expect("connects");
+            let token = &daemon.token;
+            writeln!(stream, r#"{{"submit":{challenge},"token":"{token}"}}"#).expect("written");
+            let stream: Box<dyn ReadWrite> = Box::new(stream);
+            assert_eq!(line(&mut BufReader::new(stream))["code"], *code, "{name}");
         }
     }
+    let (_, answer) = daemon.post(&daemon.token, br#"{"x":"5","t":3,"t":4}"#);
+    let message = answer["message"].as_str().expect("text");
+    assert!(message.starts_with("the key \"t\" is given twice"), "{answer}");
     let (status, answer) = daemon.post("wrong", br#"{"x":"5","t":3}"#);
     assert_eq!((status, answer["code"].as_str()), (401, Some("api.token")));
     assert_eq!(daemon.get("/v1/challenges/00").1["code"], "challenge.unknown");
@@ -206,6 +213,13 @@ fn malformed_requests() {
         (json!({ "submit": {} }), "api.token"),
     ] {
         assert_eq!(ask(&mut stream, &request)["code"], code, "{request}");
+    }
+    for (request, code) in [
+        (r#"{"status":"x","status":"x"}"#, "request.doubled"),
+        (r#"{"status":"x","id":"x"}"#, "request.malformed"),
+    ] {
+        writeln!(stream.get_mut(), "{request}").expect("written");
+        assert_eq!(line(&mut stream)["code"], code, "{request}");
     }
     let _ = stream.get_mut().write_all(&[b'x'; 40_000]);
     assert_eq!(line(&mut stream)["code"], "request.too_long");

@@ -2,6 +2,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
+mod folder;
+
+use folder::names;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,14 +40,6 @@ fn refused(output: &Output) -> (i32, String) {
 
 fn events(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort_unstable();
-    names
 }
 
 /// Starts a command and ends it with a signal once a file has grown to so many bytes.

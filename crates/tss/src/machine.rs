@@ -18,6 +18,8 @@
 //! had a broadcast with content, the payload of this round's begins with the hashes of all of them
 //! in order of the parties, which must agree with those that the receiver saw.
 
+mod rounds;
+
 use core::mem;
 
 use zeroize::Zeroizing;
@@ -26,64 +28,13 @@ use crate::engine::{
     Abort, Blame, Check, Error, Evidence, MessageError, Outgoing, PartyId, Recipient,
 };
 use crate::oracle::Oracle;
+pub(crate) use rounds::{Inbox, Kind, Letter, Letters, Rounds, Step};
 
 /// Bytes before a message's payload.
 pub(crate) const HEADER: usize = 41;
 const MAGIC: [u8; 4] = *b"TTSS";
 const VERSION: u8 = 1;
 const HASH: usize = 32;
-
-/// Which of a round's two messages.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Broadcast,
-    Direct,
-}
-
-/// What a party sends in one round.
-pub(crate) struct Letters {
-    /// For all.
-    pub(crate) broadcast: Vec<u8>,
-    /// For each peer, in the order of the parties; empty if the round has no direct messages.
-    pub(crate) direct: Vec<Zeroizing<Vec<u8>>>,
-}
-
-/// What a party received in one round.
-pub(crate) struct Inbox {
-    /// One entry for each peer, in the order of the parties.
-    pub(crate) letters: Vec<Letter>,
-    /// The hash of all broadcasts of the round, this party's own among them.
-    pub(crate) digest: [u8; HASH],
-}
-
-/// One peer's messages of a round, without headers and echo.
-pub(crate) struct Letter {
-    pub(crate) from: PartyId,
-    pub(crate) broadcast: Vec<u8>,
-    pub(crate) direct: Zeroizing<Vec<u8>>,
-}
-
-/// What follows a round.
-pub(crate) enum Step<Output> {
-    Send(Letters),
-    Done(Output),
-}
-
-/// A protocol as steps between rounds.
-pub(crate) trait Rounds: Send {
-    type Output: Send;
-    /// Number of rounds.
-    const ROUNDS: u8;
-
-    /// The protocol's number in message headers.
-    fn protocol(&self) -> u8;
-
-    /// The length of a payload without its echo; `None` if the round has no such message.
-    fn payload_len(&self, round: u8, kind: Kind) -> Option<usize>;
-
-    /// Computes what follows `round`.
-    fn advance(&mut self, round: u8, inbox: Inbox) -> Result<Step<Self::Output>, Abort>;
-}
 
 /// A session of the protocol `P`.
 pub(crate) struct Machine<P: Rounds> {

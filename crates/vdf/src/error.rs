@@ -75,7 +75,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// A file's version is unknown.
-    #[error("{what} version {version} is unknown; this program knows version 1")]
+    #[error("{} of version {version}: this program knows version 1", a(.what))]
     Version {
         /// The kind of file.
         what: &'static str,
@@ -86,7 +86,7 @@ pub enum Error {
     #[error("proof system {0} is unknown")]
     System(u8),
     /// A file's length is wrong.
-    #[error("a {what} of {got} bytes: expected {expected}")]
+    #[error("{} of {got} bytes: expected {expected}", a(.what))]
     Length {
         /// The kind of file.
         what: &'static str,
@@ -144,6 +144,12 @@ pub enum Error {
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+}
+
+/// `a proof`; what has an article already, such as `the proof's x`, as it is.
+fn a(what: &str) -> String {
+    let named = what.starts_with("the ") || what.starts_with("a ");
+    format!("{}{what}", if named { "" } else { "a " })
 }
 
 /// A number of squarings, written 2^t where it is a power of two above 1024.

@@ -52,8 +52,6 @@ pub struct Progress {
 pub enum Trouble {
     /// Some are damaged: the run goes on from the rest.
     Damaged,
-    /// They could not be written after the last squaring: the proof is computed all the same.
-    Unsaved,
 }
 
 /// An evaluation under way.

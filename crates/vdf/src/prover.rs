@@ -6,7 +6,7 @@ use crate::checkpoint::kept::{self, Stage};
 use crate::eval::{self, Progress};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
-use crate::wesolowski::Watch;
+use crate::wesolowski::{Unproved, Watch};
 use crate::{Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
 use course::Course;
 use std::ops::ControlFlow;
@@ -40,6 +40,8 @@ pub struct Prover {
     x: Residue,
     iterations: u64,
     options: Options,
+    /// The segment of which a recorded value will be spoiled, for tests.
+    spoiled: Option<usize>,
 }
 
 /// What a run does next, as its watcher says.
@@ -74,19 +76,24 @@ impl Plan {
         }
     }
 
-    /// The elements of the proof: of Wesolowski's, one; none where it was stopped.
+    /// The elements of the proof, which was checked: of Wesolowski's, one.
     fn prove(
         &self,
-        tape: &Tape,
+        tape: &mut Tape,
         system: System,
         statement: &Statement,
         mut watch: Watch<'_>,
-    ) -> Option<Vec<Element>> {
+    ) -> Result<Vec<Element>, Unproved> {
         match self {
             Plan::Wesolowski(plan) => {
-                Some(vec![wesolowski::prove(plan, tape, system, statement, &mut watch)?])
+                Ok(vec![wesolowski::prove(plan, tape, system, statement, &mut watch)?])
             }
-            Plan::Pietrzak(plan) => pietrzak::prove(plan, tape, statement, watch.go_on),
+            Plan::Pietrzak(plan) => {
+                let proof = pietrzak::prove(plan, tape, statement, watch.go_on);
+                let proof = proof.ok_or(Unproved::Stopped)?;
+                pietrzak::verify(statement, &proof).map_err(|_| Unproved::Wrong)?;
+                Ok(proof)
+            }
         }
     }
 }
@@ -116,7 +123,14 @@ impl Prover {
             System::Segmented if iterations == 0 => System::Wesolowski,
             system => system,
         };
-        Ok(Self { system, modulus: modulus.clone(), x: x.clone(), iterations, options })
+        let (modulus, x) = (modulus.clone(), x.clone());
+        Ok(Self { system, modulus, x, iterations, options, spoiled: None })
+    }
+
+    /// Flips a bit of a value that the next run records in a segment, as failing memory would, for tests.
+    #[doc(hidden)]
+    pub fn inject_fault(&mut self, segment: usize) {
+        self.spoiled = Some(segment);
     }
 
     /// Squares T times and proves; `watch` is called every [`eval::CHECK_EVERY`] squarings, and while the
@@ -148,32 +162,46 @@ impl Prover {
     ) -> Result<(Residue, Proof), Error> {
         let mut course = Course::new(self, kept)?;
         let last = course.run.stages.len() - 1;
+        let mut wrong = 0;
         loop {
             let i = course.run.finished.len();
             let (stage, x) = (course.run.stages[i], course.start(i));
             let plan = self.plan_of(&stage, i == last)?;
             let (mut evaluation, mut file, damaged) = course.evaluation(i, &x, &plan)?;
-            let damaged = std::mem::take(&mut course.damaged) || damaged;
+            let damaged = std::mem::take(&mut course.damaged) || damaged && wrong == 0;
             course.report_start(i, &evaluation, damaged, watch);
             let y = course.square(i, &mut evaluation, &mut file, watch)?;
-            let tape = evaluation.take_tape().expect("the tape was put in before");
-            let statement = self.statement_of(x, stage.iterations, &y);
-            if i == last {
-                let iterations = self.iterations;
-                let progress = Progress {
-                    done: iterations,
-                    iterations,
-                    proving: true,
-                    fault: None,
-                    trouble: None,
-                };
-                let go_on = &mut || watch(progress) != Next::Stop;
-                let company = Watch { on_thread: self.options.on_thread, go_on };
-                let proof = plan.prove(&tape, self.system, &statement, company);
-                let proof = proof.ok_or(Error::Cancelled)?;
-                return Ok((y.clone(), course.finish(self, &y, proof)));
+            let mut tape = evaluation.take_tape().expect("the tape was put in before");
+            if self.spoiled.take_if(|spoiled| *spoiled == i).is_some() {
+                tape.spoil();
             }
-            course.end_stage(plan, tape, statement, &self.options)?;
+            let statement = self.statement_of(x, stage.iterations, &y);
+            if i < last {
+                course.end_stage(plan, tape, statement, &self.options)?;
+                continue;
+            }
+            let iterations = self.iterations;
+            let now = Progress {
+                done: iterations,
+                iterations,
+                proving: true,
+                fault: None,
+                trouble: None,
+            };
+            let go_on = &mut || watch(now) != Next::Stop;
+            let company = Watch { on_thread: self.options.on_thread, go_on };
+            match plan.prove(&mut tape, self.system, &statement, company) {
+                Ok(proof) => return Ok((y.clone(), course.finish(self, &y, proof)?)),
+                Err(Unproved::Stopped) => {
+                    evaluation.record(tape);
+                    course.save(&mut evaluation, &mut file)?;
+                    return Err(Error::Cancelled);
+                }
+                Err(Unproved::Wrong) => {
+                    wrong += 1;
+                    course.begin_again(i, wrong, watch)?;
+                }
+            }
         }
     }
 

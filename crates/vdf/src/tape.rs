@@ -1,12 +1,14 @@
 //! Values of the chain that a prover will need again, recorded while it runs.
 
 use crate::Modulus;
+use crate::wesolowski::Space;
 use tetralith_kernels::mont::Elements;
 
 /// Values x^(2^e) mod N as elements of the modulus's fast ring, for a list of exponents e that was fixed before.
 pub(crate) struct Tape {
     stops: Stops,
     values: Elements,
+    space: Space,
 }
 
 /// The exponents to record, in rising order.
@@ -19,18 +21,22 @@ enum Stops {
 
 impl Tape {
     /// A tape of the exponents 0, interval, 2·interval, …, `count` of them.
-    pub(crate) fn every(modulus: &Modulus, interval: u64, count: usize) -> Self {
-        Self {
-            stops: Stops::Every { interval, count },
-            values: Elements::new(modulus.fast(), count),
-        }
+    /// What is computed from it will be computed in `space`.
+    pub(crate) fn every(modulus: &Modulus, interval: u64, count: usize, space: Space) -> Self {
+        let values = Elements::new(modulus.fast(), count);
+        Self { stops: Stops::Every { interval, count }, values, space }
     }
 
     /// A tape of the exponents in `list`, which rise.
     pub(crate) fn at(modulus: &Modulus, list: Vec<u64>) -> Self {
         debug_assert!(list.is_sorted());
         let values = Elements::new(modulus.fast(), list.len());
-        Self { stops: Stops::List(list), values }
+        Self { stops: Stops::List(list), values, space: Space::default() }
+    }
+
+    /// The space to compute in, for the first who asks.
+    pub(crate) fn take_space(&mut self) -> Space {
+        std::mem::take(&mut self.space)
     }
 
     fn stop(&self, i: usize) -> Option<u64> {
@@ -78,6 +84,12 @@ impl Tape {
             }
             _ => None,
         }
+    }
+
+    /// Flips a bit of a value in the middle, for tests.
+    pub(crate) fn spoil(&mut self) {
+        let middle = self.len() / 2;
+        self.values.value_mut(middle)[0] ^= 1;
     }
 
     /// All values, to append to.

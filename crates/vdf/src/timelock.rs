@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 
 const MAGIC: &[u8; 4] = b"TVDS";
 const VERSION: u8 = 1;
-const WHAT: &str = "sealed";
+const WHAT: &str = "sealed file";
 const TAG: usize = 16;
 
 /// Bits of the moduli that [`seal`] makes.
@@ -266,7 +266,7 @@ impl Sealed {
         let length = |expected: usize| Error::Length { what: WHAT, expected: expected as u64, got };
         let (head, rest) = bytes.split_at_checked(7).ok_or_else(|| length(7))?;
         if !head.starts_with(MAGIC) {
-            return Err(Error::Magic { expected: WHAT });
+            return Err(Error::Magic { expected: "sealed" });
         }
         if head[4] != VERSION {
             return Err(Error::Version { what: WHAT, version: head[4] });

@@ -24,7 +24,16 @@ use crate::field256::Field256;
 use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
 use crate::{Element, Error, System};
+pub(crate) use power::Space;
 use power::power;
+
+/// Why there is no proof.
+#[derive(Debug)]
+pub(crate) enum Unproved {
+    Stopped,
+    /// What came out is no proof, for a recorded value was wrong: memory can fail.
+    Wrong,
+}
 
 /// What accompanies the computation of a proof.
 pub(crate) struct Watch<'a> {
@@ -34,16 +43,20 @@ pub(crate) struct Watch<'a> {
     pub(crate) go_on: &'a mut dyn FnMut() -> bool,
 }
 
-/// Computes the proof element from the recorded values; none where it was stopped.
+/// Computes the proof element from the recorded values, and checks it.
+///
+/// # Errors
+/// It was stopped, or a recorded value was wrong.
 pub(crate) fn prove(
     plan: &Plan,
-    tape: &Tape,
+    tape: &mut Tape,
     system: System,
     statement: &Statement,
     watch: &mut Watch<'_>,
-) -> Option<Element> {
+) -> Result<Element, Unproved> {
     let prime = Transcript::new(system, statement).challenge_prime();
-    power(plan, tape, &statement.modulus, &prime, watch)
+    let proof = power(plan, tape, &statement.modulus, &prime, watch).ok_or(Unproved::Stopped)?;
+    if holds(&prime, statement, &proof) { Ok(proof) } else { Err(Unproved::Wrong) }
 }
 
 /// Checks y = ±π^ℓ·x^(2^T mod ℓ).
@@ -52,15 +65,19 @@ pub(crate) fn prove(
 /// [`Error::Invalid`], which says no more; [`Error::NotUnit`] where x or y has a factor of N.
 pub(crate) fn verify(system: System, statement: &Statement, proof: &Element) -> Result<(), Error> {
     check_units(statement)?;
+    let prime = Transcript::new(system, statement).challenge_prime();
+    if holds(&prime, statement, proof) { Ok(()) } else { Err(Error::Invalid) }
+}
+
+/// Says whether y = ±π^ℓ·x^(2^T mod ℓ).
+fn holds(prime: &[u64; 4], statement: &Statement, proof: &Element) -> bool {
     let modulus = &statement.modulus;
     let mut ring = modulus.fast().clone();
-    let prime = Transcript::new(system, statement).challenge_prime();
-    let exponent = power_of_two_mod(statement.iterations, &prime);
+    let exponent = power_of_two_mod(statement.iterations, prime);
     let base = ring.enter(proof.residue().limbs());
     let x = ring.enter(statement.x.limbs());
-    let product = ring.multi_pow_vartime(&[(&base, &prime), (&x, &exponent)]);
-    let value = modulus.residue(ring.leave(&product)).element(modulus);
-    if value == statement.y { Ok(()) } else { Err(Error::Invalid) }
+    let product = ring.multi_pow_vartime(&[(&base, prime), (&x, &exponent)]);
+    modulus.residue(ring.leave(&product)).element(modulus) == statement.y
 }
 
 /// Checks many proofs modulo one number, each as [`verify`] does, and says of each what that says.
@@ -170,9 +187,9 @@ mod tests {
 
     #[test]
     fn challenges_of_another_or_a_truncated_statement() {
-        let (plan, tape, statement) = honest(2000);
+        let (plan, mut tape, statement) = honest(2000);
         for (system, other) in [(SYSTEMS[0], SYSTEMS[1]), (SYSTEMS[1], SYSTEMS[0])] {
-            let right = prove(&plan, &tape, system, &statement, quiet!()).unwrap();
+            let right = prove(&plan, &mut tape, system, &statement, quiet!()).unwrap();
             verify(system, &statement, &right).unwrap();
             let blank = |change: fn(&mut Statement)| {
                 let mut truncated = statement.clone();
@@ -187,7 +204,7 @@ mod tests {
                 blank(|s| s.modulus = Modulus::lcs35()),
             ];
             for prime in primes {
-                let forged = power(&plan, &tape, &statement.modulus, &prime, quiet!()).unwrap();
+                let forged = power(&plan, &mut tape, &statement.modulus, &prime, quiet!()).unwrap();
                 refused(system, &statement, &forged);
             }
         }
@@ -195,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_challenge_that_is_no_prime() {
-        let (plan, tape, statement) = honest(2000);
+        let (plan, mut tape, statement) = honest(2000);
         let mut smooth = [0; 4];
         smooth[0] = 0x3b1d_65eb_5a4f_8a61; // odd, with small factors
         smooth[3] = 1 << 63;
@@ -206,7 +223,8 @@ mod tests {
             let mut shifted = Transcript::new(system, &statement).challenge_prime();
             shifted[0] ^= 2;
             for challenge in [smooth, shifted] {
-                let forged = power(&plan, &tape, &statement.modulus, &challenge, quiet!()).unwrap();
+                let forged =
+                    power(&plan, &mut tape, &statement.modulus, &challenge, quiet!()).unwrap();
                 refused(system, &statement, &forged);
             }
         }
@@ -224,7 +242,7 @@ mod tests {
         evaluation.record(plan.tape(&modulus));
         evaluation.advance(600).unwrap();
         let y = evaluation.result().unwrap();
-        let tape = evaluation.take_tape().unwrap();
+        let mut tape = evaluation.take_tape().unwrap();
         // w = 1 + k·p with k·p = −2 mod q: 1 mod p and −1 mod q.
         let inverse = u128::from(crate::modulus::pow_small(p[0] % q[0], q[0] - 2, q[0]));
         let k = (inverse * u128::from(q[0] - 2) % u128::from(q[0])) as u64;
@@ -237,7 +255,7 @@ mod tests {
         };
         let forged = Statement { modulus: modulus.clone(), x, iterations: 600, y: times_w(&y) };
         let prime = Transcript::new(System::Wesolowski, &forged).challenge_prime();
-        let proof = power(&plan, &tape, &modulus, &prime, quiet!()).unwrap();
+        let proof = power(&plan, &mut tape, &modulus, &prime, quiet!()).unwrap();
         refused(System::Wesolowski, &forged, &proof);
         // As w has order 2 and ℓ is odd, π·w is a proof of y·w: proofs are sound only where nobody
         // knows an element of low order, and to know one is to know a factor of N.

@@ -167,6 +167,31 @@ fn sealed_files() {
     (0..least).for_each(|len| assert!(Sealed::from_bytes(&bytes[..len]).is_err()));
 }
 
+/// What is said of a file reads well, whatever kind it is of.
+#[test]
+fn words() {
+    let say = |result: Result<(), Error>| result.expect_err("refused").to_string();
+    let sealed = |bytes: &[u8]| say(Sealed::from_bytes(bytes).map(drop));
+    let proof = |bytes: &[u8]| say(Proof::from_bytes(bytes).map(drop));
+    let checkpoint = |bytes: &[u8]| say(Checkpoint::from_bytes(bytes).map(drop));
+    for (said, expected) in [
+        (sealed(b""), "a sealed file of 0 bytes: expected "),
+        (sealed(b"TVDX\x01\x00\x08"), "this is not a sealed file"),
+        (sealed(b"TVDS\x02\x00\x08"), "a sealed file of version 2: "),
+        (sealed(&[&b"TVDS\x01\x00\x08"[..], &[0; 80]].concat()), "the modulus is zero"),
+        (proof(b""), "a proof of 0 bytes: expected "),
+        (proof(b"TVDX\x01\x00\x08\x00"), "this is not a proof file"),
+        (checkpoint(b""), "a checkpoint of 0 bytes: expected "),
+        (checkpoint(b"TVDX\x01\x00\x08"), "this is not a checkpoint file"),
+        (
+            say(Modulus::rsa2048().decode(b"", "the proof's x").map(drop)),
+            "the proof's x of 0 bytes: expected 256",
+        ),
+    ] {
+        assert!(said.starts_with(expected), "{said:?}, not {expected:?}");
+    }
+}
+
 #[test]
 fn checkpoints() {
     let modulus = Modulus::rsa2048();

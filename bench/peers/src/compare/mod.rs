@@ -26,6 +26,9 @@ pub struct Arguments {
     /// Take the peers' rows from this output instead of measuring them
     #[arg(long, value_name = "FILE")]
     pub peers_json: Option<PathBuf>,
+    /// Take everything from this stored comparison instead, to draw and write it again
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ours_json", "peers_json", "date"])]
+    pub stored: Option<PathBuf>,
     /// Store the figures below this folder
     #[arg(long, value_name = "FOLDER")]
     pub results: Option<PathBuf>,
@@ -61,6 +64,13 @@ pub fn run(arguments: &Arguments, global: &crate::Arguments) -> Result<(), Strin
 }
 
 fn measure(arguments: &Arguments, global: &crate::Arguments) -> Result<Comparison, String> {
+    if let Some(file) = &arguments.stored {
+        let comparison: Comparison = read(file)?;
+        if comparison.noun == arguments.noun {
+            return Ok(comparison);
+        }
+        return Err(format!("{} is of {}", file.display(), comparison.noun));
+    }
     let mut comparison = Comparison {
         noun: arguments.noun.clone(),
         date: arguments.date.clone(),
@@ -82,10 +92,10 @@ fn measure(arguments: &Arguments, global: &crate::Arguments) -> Result<Compariso
         tick(&mut comparison);
     }
     for file in &arguments.ours_json {
-        add(&mut comparison, Some(read(file)?));
+        add(&mut comparison, Some(read::<Results>(file)?));
     }
     let peers = match &arguments.peers_json {
-        Some(file) => read(file)?,
+        Some(file) => read::<Results>(file)?,
         None => peers(arguments, global)?,
     };
     (comparison.peers, comparison.peers_machine) = (peers.results, peers.machine);
@@ -162,7 +172,7 @@ fn output(
     serde_json::from_slice(&output.stdout).map_err(|error| format!("{command:?}: {error}"))
 }
 
-fn read(file: &Path) -> Result<Results, String> {
+fn read<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T, String> {
     let text = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
     serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", file.display()))
 }

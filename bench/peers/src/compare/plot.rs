@@ -23,7 +23,11 @@ struct Panel {
     series: Vec<Series>,
 }
 
-const PANEL: (u32, u32) = (560, 460);
+/// A coordinate system; its lines' names stand beside it.
+const PANEL: (u32, u32) = (360, 460);
+/// The sizes of names and titles, as the backend is asked for them.
+const NAME: f64 = 11.0;
+const TITLE: f64 = 15.0;
 const COLUMNS: usize = 3;
 const OURS: [RGBColor; 4] =
     [RGBColor(26, 127, 55), RGBColor(90, 170, 60), RGBColor(0, 100, 100), RGBColor(120, 140, 20)];
@@ -144,7 +148,13 @@ fn vrf(groups: &[Group]) -> Vec<Panel> {
 fn panels_to_svg(svg: &mut String, panels: &[Panel]) -> Result<(), Box<dyn std::error::Error>> {
     let columns = panels.len().clamp(1, COLUMNS);
     let rows = panels.len().div_ceil(columns).max(1);
-    let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
+    let names = panels.iter().flat_map(|panel| &panel.series);
+    let names = names.map(|line| 24 + width(&line.label, NAME)).max().unwrap_or_default();
+    let titles = panels.iter().map(|panel| 16 + width(&panel.title, TITLE)).max();
+    let wide = (PANEL.0 + names).max(titles.unwrap_or_default());
+    let most = panels.iter().map(|panel| panel.series.len() as u32).max().unwrap_or_default();
+    let high = PANEL.1.max(40 + 17 * most);
+    let size = (wide * columns as u32, high * rows as u32);
     let root = SVGBackend::with_string(svg, size).into_drawing_area();
     root.fill(&WHITE)?;
     for (panel, area) in panels.iter().zip(root.split_evenly((rows, columns))) {
@@ -167,9 +177,9 @@ fn one(
     };
     let x = ends(&x_ticks, 1.08).log_scale().with_key_points(x_ticks);
     let y = ends(&y_ticks, 1.02).log_scale().with_key_points(y_ticks);
-    let (left, right) = area.split_horizontally(PANEL.0 - 200);
+    let titled = area.titled(&panel.title, ("sans-serif", TITLE))?;
+    let (left, right) = titled.split_horizontally(PANEL.0);
     let mut chart = ChartBuilder::on(&left)
-        .caption(&panel.title, ("sans-serif", 15))
         .margin(8)
         .x_label_area_size(36)
         .y_label_area_size(58)
@@ -193,9 +203,9 @@ fn one(
         chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(width)))?;
         let dots = points.iter().map(|&point| Circle::new(point, width + 2, colour.filled()));
         chart.draw_series(dots)?;
-        let y = 40 + 17 * index as i32;
+        let y = 12 + 17 * index as i32;
         right.draw(&Circle::new((6, y + 6), 4, colour.filled()))?;
-        right.draw(&Text::new(short(&line.label), (16, y), ("sans-serif", 11)))?;
+        right.draw(&Text::new(line.label.clone(), (16, y), ("sans-serif", NAME)))?;
     }
     Ok(())
 }
@@ -215,10 +225,80 @@ fn ticks(values: impl Iterator<Item = f64>, given: &[f64]) -> Vec<f64> {
     decades[first.min(last)..=last].to_vec()
 }
 
-/// A name that fits beside the panel.
-fn short(label: &str) -> String {
-    match label.char_indices().nth(34) {
-        Some((end, _)) => format!("{}…", &label[..end]),
-        None => label.to_owned(),
+/// Pixels of a text, for a letter as wide as those of the widest usual fonts; the viewer has its own.
+fn width(text: &str, size: f64) -> u32 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '(' | ')' | '[' | ']' | '/' | '\'' | ':' | ';'
+        | ',' | '.' | '-' | ' ' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '…' => 1.0,
+        'A'..='Z' => 0.79,
+        _ => 0.64,
+    };
+    // The backend writes `font-size` 1.24 times smaller than it is asked for.
+    (text.chars().map(em).sum::<f64>() * size / 1.24).ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::groups;
+
+    /// The texts of an SVG that may reach beyond its edge.
+    fn outside(svg: &str) -> Vec<String> {
+        let number = |text: &str| text.parse::<f64>().expect("a number");
+        let attribute = |tag: &str, name: &str| {
+            let value = tag.split_once(&format!(" {name}=\"")).map(|(_, rest)| rest);
+            value.and_then(|rest| rest.split('"').next()).unwrap_or_default().to_owned()
+        };
+        let head = svg.split('>').next().expect("a head");
+        let (most_x, most_y) =
+            (number(&attribute(head, "width")), number(&attribute(head, "height")));
+        let texts = svg.split("<text").skip(1).map(|rest| {
+            let (tag, rest) = rest.split_once('>').expect("a tag");
+            (tag, rest.split_once("</text>").expect("its end").0.trim())
+        });
+        let beyond = texts.filter(|(tag, text)| {
+            let (x, y) = (number(&attribute(tag, "x")), number(&attribute(tag, "y")));
+            let size = number(&attribute(tag, "font-size"));
+            let plain = text.replace("&apos;", "'").replace("&amp;", "&");
+            let wide = f64::from(width(&plain, size * 1.24));
+            let before = match &attribute(tag, "text-anchor")[..] {
+                "start" => 0.0,
+                "middle" => wide / 2.0,
+                _ => wide,
+            };
+            // How far the letters' top and bottom are below y.
+            let dy = attribute(tag, "dy");
+            let line = match dy.strip_suffix("em") {
+                Some(em) => size * number(em),
+                None => size / 2.0 * number(dy.trim_end_matches("ex")),
+            };
+            let (top, bottom) = (line - 0.76 * size, line + 0.24 * size);
+            let (x, y) = match attribute(tag, "transform").contains("rotate(270") {
+                true => ([x + top, x + bottom], [y - wide + before, y + before]),
+                false => ([x - before, x - before + wide], [y + top, y + bottom]),
+            };
+            x[0] < 0.0 || y[0] < 0.0 || x[1] > most_x || y[1] > most_y
+        });
+        beyond.map(|(tag, text)| format!("{text} {tag}")).collect()
+    }
+
+    /// Of everything that is stored.
+    #[test]
+    fn every_text_is_inside() {
+        let results = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../results"));
+        let folders = std::fs::read_dir(results).expect("results").flatten();
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).expect("a folder"));
+        let files = files.flatten().map(|file| file.path());
+        let stored: Vec<_> =
+            files.filter(|file| file.extension() == Some("json".as_ref())).collect();
+        assert!(stored.len() >= 3);
+        for file in stored {
+            let text = std::fs::read(&file).expect("read");
+            let comparison: Comparison = serde_json::from_slice(&text).expect("a comparison");
+            let svg = draw(&comparison, &groups::join(&comparison)).expect("drawn");
+            let beyond = outside(&svg);
+            assert!(beyond.is_empty(), "{}: {beyond:#?}", file.display());
+        }
     }
 }

@@ -14,6 +14,7 @@ mod work;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::io::{self, Access};
 use crate::random;
 use clap::Args;
@@ -112,17 +113,23 @@ pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
         .map_err(|error| Failure::new(Exit::Environment, "threads.start", error))?;
     std::thread::scope(|scope| {
         let (store, reserved) = (&store, &reserved);
+        let (tell, ready) = std::sync::mpsc::channel();
         let start = |number: usize| {
-            let name = format!("worker-{number}");
+            let (name, tell) = (format!("worker-{number}"), tell.clone());
             std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
                 reserved.take(number);
+                let _ = tell.send(());
                 work::run(context, store, settings);
             })
         };
         let workers = reserved.cores().len().max(usize::from(command.workers));
         let started = (0..workers).try_for_each(|number| start(number).map(|_| ()));
         let served = match started {
-            Ok(()) => runtime.block_on(serve(context, command, store, &token)),
+            Ok(()) => {
+                // Nobody is served before each worker is on its core.
+                ready.iter().take(workers).for_each(drop);
+                runtime.block_on(serve(context, command, store, &token))
+            }
             Err(error) => Err(Failure::new(Exit::Environment, "threads.start", error)),
         };
         store.stop();
@@ -166,7 +173,7 @@ async fn serve(
         return Err(Failure::usage("usage.socket", "this system has no Unix sockets"));
     }
     context.event("daemon.listening", listening_text(&listening), listening);
-    interrupted().await
+    interrupt::wait().await
 }
 
 /// Each address and what is spoken there.
@@ -217,22 +224,6 @@ async fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
         }
     });
     Ok(())
-}
-
-/// Waits for SIGTERM or SIGINT.
-async fn interrupted() -> Outcome {
-    let failed = |error: std::io::Error| Failure::new(Exit::Environment, "signal.catch", error);
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        tokio::select! {
-            _ = terminate.recv() => Ok(()),
-            ended = tokio::signal::ctrl_c() => ended.map_err(failed),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map_err(failed)
 }
 
 /// What a client must know to change anything: 32 random bytes in hex, in a file of the owner's.

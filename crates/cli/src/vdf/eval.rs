@@ -4,12 +4,11 @@ use super::state::State;
 use super::{Job, name, squarings};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::io::Output;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::CHECK_EVERY;
 use tetralith_vdf::{Checkpoint, Error, Evaluation, Fault, Modulus, Next, Residue};
@@ -54,8 +53,8 @@ pub(super) struct Watched<'a> {
 
 /// Says when a state is to be saved, and when to stop.
 pub(super) struct SaveClock {
-    /// Set by SIGTERM and SIGINT where a state can be written.
-    stopped: Arc<AtomicBool>,
+    /// Set by signals where a state can be written.
+    stopped: Interrupt,
     saved: Instant,
 }
 
@@ -64,16 +63,13 @@ const SAVE_EVERY: Duration = Duration::from_secs(60);
 impl SaveClock {
     /// Catches signals, where a state is `kept`.
     pub(super) fn new(kept: bool) -> Outcome<Self> {
-        let stopped = Arc::new(AtomicBool::new(false));
-        if kept {
-            catch_signals(&stopped)?;
-        }
+        let stopped = if kept { Interrupt::catch_once()? } else { Interrupt::default() };
         Ok(Self { stopped, saved: Instant::now() })
     }
 
     /// What to do after a stretch of squarings.
     pub(super) fn next(&mut self) -> Next {
-        if self.stopped.load(Ordering::Relaxed) {
+        if self.stopped.came() {
             return Next::Stop;
         }
         if self.saved.elapsed() < SAVE_EVERY {
@@ -165,27 +161,41 @@ impl<'a> Watched<'a> {
 
 /// Tells of an error of the machine that the check found.
 pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
-    if let Some(Fault { found_at, back_to }) = fault {
-        let text = format!(
-            "the machine made an error: the value after {} is wrong; going back to {}",
-            squarings(found_at),
-            squarings(back_to)
-        );
-        let fields = json!({ "found_at": found_at, "back_to": back_to });
+    if let Some((text, fields)) = fault.map(describe_fault) {
         context.log("vdf.fault", text, fields);
     }
 }
 
-/// Names the checkpoint in an error of its files.
+/// What is told of an error of the machine: a sentence, and the fields of its event.
+pub(super) fn describe_fault(Fault { found_at, back_to }: Fault) -> (String, Value) {
+    let text = format!(
+        "the machine made an error: the value after {} is wrong; going back to {}",
+        squarings(found_at),
+        squarings(back_to)
+    );
+    (text, json!({ "found_at": found_at, "back_to": back_to }))
+}
+
+/// Names the checkpoint in an error of its files, and what may be done about it.
 fn at_checkpoint(error: Error, path: &Path) -> Failure {
-    let about = matches!(error, Error::CheckpointDamaged(_) | Error::Io(_));
+    let mut previous = path.as_os_str().to_owned();
+    previous.push(".previous");
+    let previous = Path::new(&previous);
+    let (name, copy) = (path.display(), previous.display());
+    let (about, hint) = match (&error, path.exists(), previous.exists()) {
+        (Error::Io(_), ..) => (&name, "make it readable, or name another checkpoint".into()),
+        (Error::Magic { .. } | Error::Version { .. }, true, _) => {
+            (&name, "name another checkpoint".into())
+        }
+        (_, true, false) => (&name, "there is none before it; delete it to begin anew".into()),
+        (_, true, true) => {
+            (&name, format!("{copy} does not help either; delete both to begin anew"))
+        }
+        (_, false, _) => (&copy, "delete it to begin anew".into()),
+    };
     let failure = Failure::from(error);
-    if !about {
-        return failure;
-    }
-    let message = format!("{}: {}", path.display(), failure.message);
-    Failure { message, ..failure }
-        .hint("its copy, FILE.previous, does not help either; delete both to begin anew")
+    let message = format!("{about}: {}", failure.message);
+    Failure { message, ..failure }.hint(hint)
 }
 
 fn interrupted(evaluation: &Evaluation) -> Failure {
@@ -197,21 +207,4 @@ fn interrupted(evaluation: &Evaluation) -> Failure {
 pub(super) fn stopped_by_signal() -> Failure {
     Failure::new(Exit::Environment, "interrupted", "stopped by a signal")
         .hint("the state is in the checkpoint: run the same command to go on")
-}
-
-#[cfg(unix)]
-fn catch_signals(stopped: &Arc<AtomicBool>) -> Outcome {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM] {
-        // A second signal ends the process at once.
-        signal_hook::flag::register_conditional_shutdown(signal, 3, Arc::clone(stopped))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(stopped)))
-            .map_err(|error| Failure::new(Exit::Environment, "signal.catch", error))?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn catch_signals(_stopped: &Arc<AtomicBool>) -> Outcome {
-    Ok(())
 }

@@ -21,9 +21,9 @@ pub(crate) struct Prove {
     /// The proof system
     #[arg(long, value_enum, default_value_t = Kind::Wesolowski)]
     proof: Kind,
-    /// Segments of an n-wesolowski proof
-    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
-    segments: u8,
+    /// Segments of an n-wesolowski proof [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    segments: Option<u8>,
     /// Mebibytes for values that are recorded while squaring
     #[arg(long, default_value_t = 256, value_name = "MIB")]
     memory: u32,
@@ -55,17 +55,32 @@ impl Kind {
     }
 }
 
+impl Prove {
+    fn options(&self, context: Context) -> Outcome<Options> {
+        let mut options = Options {
+            memory: u64::from(self.memory) << 20,
+            threads: context.threads,
+            ..Options::default()
+        };
+        match (self.segments, self.proof) {
+            (None, _) => {}
+            (Some(segments), Kind::NWesolowski) => options.segments = usize::from(segments),
+            (Some(_), _) => {
+                let message = "only an n-wesolowski proof has --segments";
+                return Err(Failure::usage("usage.arguments", message)
+                    .hint("give --proof n-wesolowski, or leave --segments out"));
+            }
+        }
+        Ok(options)
+    }
+}
+
 /// Runs `tetralith vdf prove`; prints y, as `eval` does.
 pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
+    let options = command.options(context)?;
     command.output.check()?;
     let (modulus, x) = command.job.read(context)?;
     let iterations = command.job.count.value();
-    let options = Options {
-        memory: u64::from(command.memory) << 20,
-        threads: context.threads,
-        segments: usize::from(command.segments),
-        ..Options::default()
-    };
     let checkpoint = command.checkpoint.as_deref();
     let state = checkpoint.map(|path| State::claim(path, Some(&command.output))).transpose()?;
     let start = Instant::now();
@@ -118,10 +133,6 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
             let text = "what was kept of the run is damaged; going back to what is whole";
             context.log("checkpoint.damaged", text, json!({}));
         }
-        Some(Trouble::Unsaved) => {
-            let text = "the state could not be written; going on to the proof without it";
-            context.log("checkpoint.unsaved", text, json!({}));
-        }
     }
 }
 
@@ -129,17 +140,27 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
 fn at_run(error: Error, path: Option<&Path>) -> Failure {
     let Some(path) = path else { return error.into() };
     let hint = match error {
-        Error::CheckpointMemory => "give the --memory with which it was begun",
-        Error::Io(_) => "what was kept before is intact; make room and run the command again",
-        Error::CheckpointDamaged(_) => {
-            "delete NAME.run and NAME.run.copy: with the --memory, --threads and --segments that it was \
-             begun with, the same command goes on from the other files"
+        Error::CheckpointMemory => "give the --memory with which it was begun".to_owned(),
+        Error::Io(_) => {
+            "what was kept before is intact; make room and run the command again".into()
         }
+        Error::CheckpointDamaged(_) => format!(
+            "delete {}: with the --memory, --threads and --segments that it was begun with, the same \
+             command goes on from the other files",
+            kept(path)
+        ),
         _ => return error.into(),
     };
     let failure = Failure::from(error);
     let message = format!("{}: {}", path.display(), failure.message);
     Failure { message, ..failure }.hint(hint)
+}
+
+/// The files that are there of the two in which a run keeps what it is.
+fn kept(path: &Path) -> String {
+    let names = [".run", ".run.copy"].map(|end| format!("{}{end}", path.display()));
+    let there: Vec<String> = names.into_iter().filter(|name| Path::new(name).exists()).collect();
+    there.join(" and ")
 }
 
 /// A proof, and what it is expected to be about.

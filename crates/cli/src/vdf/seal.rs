@@ -26,9 +26,10 @@ pub(crate) struct Seal {
     /// For T squarings
     #[arg(short = 'T', long, value_name = "T", value_parser = super::parse_count)]
     iterations: Option<u64>,
-    /// The reference speed in squarings per second, or `measured` for this machine's
-    #[arg(long, default_value = "10000000", value_name = "RATE")]
-    rate: String,
+    /// The reference speed of --delay in squarings per second, or `measured` for this machine's
+    /// [default: 10000000]
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
     /// The file to seal; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -41,9 +42,14 @@ const MAX_FILE: u64 = 4 << 30;
 
 /// Runs `tetralith vdf seal`.
 pub(super) fn seal(context: Context, command: &Seal) -> Outcome {
+    if command.rate.is_some() && command.delay.is_none() {
+        let message = "--rate says what --delay counts by, and there is no --delay";
+        return Err(Failure::usage("usage.arguments", message)
+            .hint("give --delay instead of the number of squarings, or leave --rate out"));
+    }
     command.output.check()?;
     let iterations = match (command.delay, command.log2, command.iterations) {
-        (Some(seconds), _, _) => count(seconds, rate(&command.rate)?)?,
+        (Some(seconds), _, _) => count(seconds, rate(command.rate.as_deref())?)?,
         (_, Some(log2), _) => 1 << log2,
         (_, _, iterations) => iterations.unwrap_or_default(),
     };
@@ -86,8 +92,9 @@ fn count(seconds: f64, rate: f64) -> Outcome<u64> {
     }
 }
 
-/// The reference speed, given or measured.
-fn rate(text: &str) -> Outcome<f64> {
+/// The reference speed: given, measured, or about what the fastest processors do.
+fn rate(text: Option<&str>) -> Outcome<f64> {
+    let Some(text) = text else { return Ok(10e6) };
     if text == "measured" {
         return measured();
     }

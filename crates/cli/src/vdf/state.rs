@@ -12,8 +12,8 @@ use tetralith_xmss::state::is_at;
 pub(super) struct State<'a> {
     pub(super) path: &'a Path,
     lock: PathBuf,
-    /// Held, not read.
-    _file: File,
+    /// Held, and known again by.
+    file: File,
 }
 
 impl<'a> State<'a> {
@@ -22,11 +22,6 @@ impl<'a> State<'a> {
     /// A file `NAME.lock` of somebody else's stays as it is, and is told of.
     pub(super) fn claim(path: &'a Path, output: Option<&Output>) -> Outcome<Self> {
         io::check_place(path)?;
-        if let Some(output) = output.filter(|output| belongs_to(&output.output, path)) {
-            let message = format!("{} is a file of the state", output.output.display());
-            return Err(Failure::usage("usage", message)
-                .hint("give the result a name that does not begin with the checkpoint's"));
-        }
         let mut lock = OsString::from(path);
         lock.push(".lock");
         let lock = PathBuf::from(lock);
@@ -53,7 +48,15 @@ impl<'a> State<'a> {
             let number = format!("{}\n", std::process::id());
             let write = file.set_len(0).and_then(|()| file.rewind());
             write.and_then(|()| file.write_all(number.as_bytes())).map_err(failed)?;
-            return Ok(Self { path, lock, _file: file });
+            let state = Self { path, lock, file };
+            return match output.filter(|output| belongs_to(&output.output, &state.file)) {
+                None => Ok(state),
+                Some(output) => {
+                    let message = format!("{} is a file of the state", output.output.display());
+                    Err(Failure::usage("usage", message)
+                        .hint("give the result a name that does not begin with the checkpoint's"))
+                }
+            };
         }
         Err(Failure::new(Exit::State, "state.locked", "other processes take this checkpoint"))
     }
@@ -86,19 +89,17 @@ fn held(path: &Path, file: &File) -> Failure {
     Failure::new(Exit::State, "state.locked", message).hint("wait for it, or name another")
 }
 
-/// Whether a result would be one of the state's files: its name, or that with something after it.
-fn belongs_to(output: &Path, state: &Path) -> bool {
-    let folder = |path: &Path| {
-        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        parent.unwrap_or(Path::new(".")).canonicalize().ok()
-    };
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    // What a link names is written, where it exists.
-    let output = &output.canonicalize().unwrap_or_else(|_| output.to_owned());
-    let (Some(result), Some(kept)) = (name(output), name(state)) else { return false };
-    let after = result.strip_prefix(&kept);
-    after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
-        && folder(output) == folder(state)
+/// Whether a result would be one of the state's files: its name, or that with a dot and something after it.
+///
+/// Asked of the file system, which alone knows which names are the same: where the part before one of the
+/// dots is the state's name, that with `.lock` after it is the lock that is held.
+fn belongs_to(output: &Path, lock: &File) -> bool {
+    let output = io::target(output);
+    let Some(name) = output.file_name() else { return false };
+    let name = name.to_string_lossy();
+    let dots = name.match_indices('.').map(|(dot, _)| dot);
+    dots.chain([name.len()])
+        .any(|end| is_at(lock, &output.with_file_name(format!("{}.lock", &name[..end]))))
 }
 
 #[cfg(test)]
@@ -130,16 +131,33 @@ mod tests {
 
     #[test]
     fn results_beside_a_state() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("src")).expect("made");
+        std::fs::write(at("src/run.lock"), "").expect("written");
+        let path = at("a.run");
+        let state = State::claim(&path, None).expect("free");
+        // So does a file system look that takes capital and small letters for the same.
+        #[cfg(unix)]
+        std::fs::hard_link(at("a.run.lock"), at("A.Run.lock")).expect("linked");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("a.run.proof", at("link")).expect("linked");
         for (result, refused) in [
-            ("run", true),
-            ("./run", true),
-            ("run.tape0", true),
-            ("run.proof", true),
-            ("runner", false),
+            ("a.run", true),
+            ("src/../a.run", true),
+            ("a.run.tape0", true),
+            ("a.run.lock", true),
+            ("a.run.proof", true),
+            ("A.Run", cfg!(unix)),
+            ("A.Run.proof", cfg!(unix)),
+            ("link", cfg!(unix)),
+            ("a", false),
+            ("a.runner", false),
             ("proof", false),
+            ("src/a.run", false),
             ("src/run", false),
         ] {
-            assert_eq!(belongs_to(Path::new(result), Path::new("run")), refused, "{result}");
+            assert_eq!(belongs_to(&at(result), &state.file), refused, "{result}");
         }
     }
 }

@@ -189,14 +189,18 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
     }
     // Room for the secret is there before the state is spent, the secret itself only after.
     let mut staged = arguments.output.stage(&vec![b' '; bytes.len()], Access::Owner)?;
-    origin.leave(context, leaf)?;
+    let left = origin.leave(context, leaf)?;
     staged.rewrite(&bytes)?;
     staged.finish()?;
     let name = output.display().to_string();
-    let moved = matches!(origin, Origin::Moves(_));
+    // Of a key that has nothing left, nothing moves.
+    let moved = left > 0 && matches!(origin, Origin::Moves(_));
     context.answer(
         format!("secret in {name}"),
-        json!({ "file": name, "next": leaf, "moved": moved, "plain": !arguments.is_encrypted() }),
+        json!({
+            "file": name, "next": leaf, "left": left, "moved": moved,
+            "plain": !arguments.is_encrypted(),
+        }),
     )
 }
 
@@ -240,16 +244,17 @@ impl Origin {
         }
     }
 
-    /// Spends what is left here, or says that it is not.
-    fn leave(&mut self, context: Context, leaf: u64) -> Outcome {
+    /// Spends what is left here, or says that it is not; returns how much was left.
+    fn leave(&mut self, context: Context, leaf: u64) -> Outcome<u64> {
         let left = match self {
             Origin::Moves(state) => state.status().left,
             Origin::Stays(status) => status.left,
         };
         if left == 0 {
-            let text = "the key is exhausted: it signs neither here nor elsewhere";
+            let text =
+                "nothing of the key is left here: its indices were spent, or exported before";
             context.event("key.exhausted", text, json!({ "next": leaf }));
-            return Ok(());
+            return Ok(0);
         }
         match self {
             Origin::Stays(_) => {
@@ -266,6 +271,6 @@ impl Origin {
                 context.event("key.moved", text, json!({ "next": leaf }));
             }
         }
-        Ok(())
+        Ok(left)
     }
 }

@@ -1,6 +1,6 @@
 //! The forms in which keys, certificates, words and parameter sets are read.
 
-use super::Place;
+use super::{Place, Told};
 use std::fs;
 use tetralith_xmss::{PublicKey, Scheme};
 
@@ -92,6 +92,20 @@ fn imports_tell_what_is_left_and_which_word_is_wrong() {
     let told = place.refused(&import("typo", 0), 2, "input.word");
     told.says("word 7 ");
     assert!(!told.object.to_string().contains("tetralith"));
+}
+
+#[test]
+fn an_export_says_what_moves() {
+    let place = Place::with_key();
+    place.done("restore k --resume-at 15");
+    let moved = |told: &Told| (told.object["moved"].clone(), told.object["left"].clone());
+    let told = place.done("export k --no-passphrase -o first");
+    assert_eq!(moved(&told), (true.into(), 1.into()));
+    // Now nothing is left that could move, and nobody knows whether it was signed with.
+    let told = place.done("export k --no-passphrase -o second");
+    assert_eq!(moved(&told), (false.into(), 0.into()));
+    told.says("key.exhausted");
+    told.says("spent, or exported before");
 }
 
 #[test]

@@ -2,11 +2,14 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
+#[path = "../folder/mod.rs"]
+mod folder;
 mod forms;
 
+use folder::names;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use tetralith_xmss::qrl;
@@ -81,14 +84,6 @@ fn told(output: std::process::Output) -> Told {
     let events = String::from_utf8_lossy(&output.stderr).into_owned();
     let object = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     Told { exit: output.status.code().unwrap(), object, events, bytes: output.stdout }
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort_unstable();
-    names
 }
 
 impl Told {

@@ -35,7 +35,7 @@ impl FastRing {
     fn two_powers_in_lanes(&self, pairs: &[TwoPowers<'_>]) -> Option<Vec<Vec<u64>>> {
         use super::Elements;
         use super::fast::Engine;
-        use super::powers::{Eights, NO_STEP, ONE};
+        use super::powers::{Eights, ONE};
         let Engine::Ifma(ifma) = &self.engine else { return None };
         let mut lanes = ifma.lanes(&self.ring);
         // A product in lanes is g times too small. So all numbers there are made g times too large, by a
@@ -58,10 +58,10 @@ impl FastRing {
         let tables = [0, 1].map(|base| {
             let mut table = Elements::new(self, 8 * 15);
             lanes.begin(core::array::from_fn(|lane| bases.lines(8 * base + lane)));
-            lanes.step(&scales, &[2; 8], &NO_STEP);
+            lanes.take(&scales, &[[2; 8]]);
             lanes.push_to(&mut table);
             for _ in 1..15 {
-                lanes.step(&table, &[0, 1, 2, 3, 4, 5, 6, 7], &NO_STEP);
+                lanes.take(&table, &[[0, 1, 2, 3, 4, 5, 6, 7]]);
                 lanes.push_to(&mut table);
             }
             table
@@ -79,10 +79,10 @@ impl FastRing {
                         digit => 8 * (digit - 1) + lane as u32,
                     }
                 });
-                lanes.step(table, &step, &NO_STEP);
+                lanes.take(table, &[step]);
             }
         }
-        lanes.step(&scales, &[0; 8], &NO_STEP);
+        lanes.take(&scales, &[[0; 8]]);
         let mut powers = Elements::new(self, 8);
         lanes.push_to(&mut powers);
         Some((0..8).map(|lane| powers.value(lane).to_vec()).collect())

@@ -104,13 +104,14 @@ impl Elements {
         unsafe { core::slice::from_raw_parts(lines.as_ptr().cast(), self.words) }
     }
 
-    /// The lines of element `m`, or `other` where there is none, found without a jump.
-    pub(super) fn lines_or<'a>(&'a self, m: u32, other: &'a [Line]) -> &'a [Line] {
-        let at = u64::from(m) * self.width as u64;
-        let there = at < self.lines.len() as u64;
-        let at = core::hint::select_unpredictable(there, at as usize, 0);
-        let lines = self.lines.get(at..at + self.width).unwrap_or(other);
-        core::hint::select_unpredictable(there, lines, other)
+    /// The elements, each of which has `V` lines.
+    ///
+    /// # Panics
+    /// They have not.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    pub(super) fn arrays<const V: usize>(&self) -> &[[Line; V]] {
+        assert_eq!(self.width, V, "elements of a table have the same ring");
+        self.lines.as_chunks().0
     }
 
     /// Makes room for more elements; returns where the next one goes, and the lines of an element.

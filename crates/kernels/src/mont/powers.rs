@@ -38,9 +38,8 @@ pub(super) const NO_STEP: Step = [ONE; 8];
 ///
 /// Products may be smaller by a factor g, see [`FastRing::product_of_powers_vartime`].
 pub(super) trait Eights {
-    /// Takes a step, whose indexes are those of elements there, and meanwhile asks for the elements of one
-    /// to come to be brought near.
-    fn step(&mut self, values: &Elements, step: &Step, ahead: &Step);
+    /// Takes steps, whose indexes are those of elements there; meanwhile those of later steps are sent for.
+    fn take(&mut self, values: &Elements, steps: &[Step]);
 
     /// Writes the runs, then the sums, to an empty table.
     fn finish(self, to: &mut Elements);
@@ -62,13 +61,18 @@ impl<'a> OneByOne<'a> {
 }
 
 impl Eights for OneByOne<'_> {
-    fn step(&mut self, values: &Elements, step: &Step, ahead: &Step) {
-        for (i, (&m, &ahead)) in step.iter().zip(ahead).enumerate() {
-            fetch(values.lines_or(ahead, &[]));
-            match m {
-                SUM => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
-                ONE => {}
-                m => self.ring.mul_assign(self.runs.value_mut(i), values.value(m as usize)),
+    fn take(&mut self, values: &Elements, steps: &[Step]) {
+        for (at, step) in steps.iter().enumerate() {
+            let ahead = steps.get(at + AHEAD).unwrap_or(&NO_STEP);
+            for (i, (&m, &ahead)) in step.iter().zip(ahead).enumerate() {
+                if ahead < ONE {
+                    fetch(values.lines(ahead as usize));
+                }
+                match m {
+                    SUM => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
+                    ONE => {}
+                    m => self.ring.mul_assign(self.runs.value_mut(i), values.value(m as usize)),
+                }
             }
         }
     }
@@ -91,14 +95,28 @@ pub struct Schedule {
     sum: u64,
 }
 
+/// Steps that the longest of eight parts may have above the mean, as a rule: the values of one exponent.
+const ROOM: usize = 64;
+
 /// How many steps before its use a value is sent for: one is too late where memory is far.
-const AHEAD: usize = 2;
+pub(super) const AHEAD: usize = 2;
 
 impl Schedule {
     /// No steps yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Space for so many values and different exponents, which the system has given when this returns.
+    #[must_use]
+    pub fn with_room(values: usize, exponents: usize) -> Self {
+        let steps = vec![NO_STEP; (values + exponents).div_ceil(8) + ROOM];
+        let places = vec![1; exponents];
+        let mut schedule = Self { steps, places, ..Self::default() };
+        schedule.steps.clear();
+        schedule.places.clear();
+        schedule
     }
 
     /// Bytes that the steps for so many values and different exponents take, about.
@@ -149,14 +167,6 @@ impl Schedule {
             }
         }
     }
-
-    /// Takes the steps.
-    fn run(&self, mut eights: impl Eights, values: &Elements, to: &mut Elements) {
-        for (i, step) in self.steps.iter().enumerate() {
-            eights.step(values, step, self.steps.get(i + AHEAD).unwrap_or(&NO_STEP));
-        }
-        eights.finish(to);
-    }
 }
 
 /// So many steps are worth the preparation of lanes.
@@ -193,15 +203,15 @@ impl FastRing {
         let shift = self.take_steps(space, values, &mut ends);
         // Of each eighth, sum·run^lowest.
         let lowest = space.lowest.map(|lowest| [u64::from(lowest)]);
+        // A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
+        let made: u64 = lowest.iter().map(|[lowest]| lowest + 1).sum();
+        let missing = i128::from(space.sum) - i128::from(made);
+        let scale = (shift > 0).then(|| self.power_of_two(shift as i128 * missing));
+        let scale = scale.as_ref().map(|(base, exponent)| (&base[..], &exponent[..]));
         let terms = (0..8).map(|lane| (ends.value(lane), &lowest[lane][..]));
-        let mut out = self.multi_pow_vartime(&terms.collect::<Vec<_>>());
+        let terms: Vec<_> = terms.chain(scale).collect();
+        let mut out = self.multi_pow_vartime(&terms);
         (0..8).for_each(|lane| self.mul_assign(&mut out, ends.value(8 + lane)));
-        if shift > 0 {
-            // A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
-            let ends: u64 = lowest.iter().map(|[lowest]| lowest + 1).sum();
-            let count = i128::from(space.sum) - i128::from(ends);
-            self.scale(&mut out, shift as i128 * count);
-        }
         out
     }
 
@@ -209,24 +219,26 @@ impl FastRing {
     fn take_steps(&mut self, space: &Schedule, values: &Elements, to: &mut Elements) -> usize {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if let (Engine::Ifma(ifma), true) = (&self.engine, space.steps.len() >= WORTH_LANES) {
-            space.run(ifma.lanes(&self.ring), values, to);
+            let mut lanes = ifma.lanes(&self.ring);
+            lanes.take(values, &space.steps);
+            lanes.finish(to);
             return ifma.lanes_shift();
         }
-        space.run(OneByOne::new(self), values, to);
+        let mut each = OneByOne::new(self);
+        each.take(values, &space.steps);
+        each.finish(to);
         0
     }
 
-    /// Multiplies `a` by 2^exponent, modulo a number above two.
-    fn scale(&mut self, a: &mut [u64], exponent: i128) {
+    /// Two or a half, modulo a number above two, and to which power it is 2^exponent.
+    fn power_of_two(&self, exponent: i128) -> (Vec<u64>, [u64; 2]) {
         let mut base = self.ring.inverse_power_of_two(1);
         if exponent >= 0 {
             base.fill(0);
             base[0] = 2;
         }
-        let base = self.enter(&base);
         let exponent = exponent.unsigned_abs();
-        let factor = self.pow_vartime(&base, &[exponent as u64, (exponent >> 64) as u64]);
-        self.mul_assign(a, &factor);
+        (self.enter(&base), [exponent as u64, (exponent >> 64) as u64])
     }
 }
 

@@ -193,13 +193,19 @@ pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     let suffixes = [".new", ".previous", ".run.new"].into_iter().chain(RUN);
     names.extend(suffixes.map(|suffix| with_suffix(path, suffix)));
     names.extend((0..crate::Proof::MAX_SEGMENTS).map(|i| tape_path(path, i)));
-    for name in names {
-        match fs::remove_file(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
+    names.iter().try_for_each(|name| remove_one(name))
+}
+
+fn remove_one(name: &Path) -> Result<(), Error> {
+    match fs::remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Removes the recorded values of a segment.
+pub(crate) fn remove_tape(path: &Path, segment: usize) -> Result<(), Error> {
+    remove_one(&tape_path(path, segment))
 }
 
 /// Where the values of a segment are.

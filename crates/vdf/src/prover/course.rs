@@ -2,11 +2,11 @@
 
 use super::{Next, Options, Plan, Prover};
 use crate::checkpoint::kept::{self, Run, TapeFile};
-use crate::eval::{self, Evaluation, Progress, Trouble};
+use crate::eval::{self, Evaluation, Fault, Progress, Trouble};
 use crate::proof::{Body, Segment};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
-use crate::wesolowski::Watch;
+use crate::wesolowski::{Unproved, Watch};
 use crate::{Checkpoint, Element, Error, Proof, Residue};
 use std::path::Path;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl<'a> Course<'a> {
             return Err(Error::CheckpointDamaged("values of a finished segment are missing"));
         }
         let statement = prover.statement_of(x, stage.iterations, y.residue());
-        Ok(Job::new(plan, tape, statement, &prover.options, &self.stop))
+        Job::new(plan, tape, statement, &prover.options, &self.stop)
     }
 
     /// The input of a segment: each begins at the representative of the one before, whose squares are
@@ -161,13 +161,9 @@ impl<'a> Course<'a> {
         let whole = self.run.iterations;
         loop {
             if let Some(y) = evaluation.result() {
-                // The last proof is worth more than the files that would lead to it.
-                let last = i + 1 == self.run.stages.len();
-                if let Err(error) = self.save(evaluation, file) {
-                    let (Error::Io(_), true) = (&error, last) else { return Err(error) };
-                    let (done, trouble) = (before + evaluation.done(), Some(Trouble::Unsaved));
-                    let proving = false;
-                    watch(Progress { done, iterations: whole, proving, fault: None, trouble });
+                // Nobody should wait for that before the last proof, which is saved when it is stopped.
+                if i + 1 < self.run.stages.len() {
+                    self.save(evaluation, file)?;
                 }
                 return Ok(y);
             }
@@ -189,7 +185,7 @@ impl<'a> Course<'a> {
     }
 
     /// Values first, then the checkpoint that counts on them, then which proofs are ready.
-    fn save(
+    pub(super) fn save(
         &mut self,
         evaluation: &mut Evaluation,
         file: &mut Option<TapeFile>,
@@ -201,8 +197,9 @@ impl<'a> Course<'a> {
         checkpoint.save(path)?;
         let ready = |run: &Run| run.finished.iter().filter(|(_, proof)| proof.is_some()).count();
         let before = ready(&self.run);
-        let polled = std::mem::take(&mut self.jobs).into_iter().map(Job::poll);
-        for ((job, proof), (_, known)) in polled.zip(&mut self.run.finished) {
+        let jobs = std::mem::take(&mut self.jobs).into_iter();
+        for (job, (_, known)) in jobs.zip(&mut self.run.finished) {
+            let (job, proof) = job.poll()?;
             self.jobs.push(job);
             *known = proof;
         }
@@ -221,12 +218,39 @@ impl<'a> Course<'a> {
         if let Some(path) = self.kept {
             self.run.save(path)?;
         }
-        self.jobs.push(Job::new(plan, tape, statement, options, &self.stop));
+        self.jobs.push(Job::new(plan, tape, statement, options, &self.stop)?);
         Ok(())
     }
 
+    /// Gives up the values of a segment whose proof came out wrong, and tells: it is squared again.
+    pub(super) fn begin_again(
+        &self,
+        i: usize,
+        times: u32,
+        watch: &mut dyn FnMut(Progress) -> Next,
+    ) -> Result<(), Error> {
+        if times >= MAX_WRONG {
+            return Err(Error::Faulty(times));
+        }
+        if let Some(path) = self.kept {
+            kept::remove_tape(path, i)?;
+        }
+        let back_to = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let (done, iterations) = (back_to, self.run.iterations);
+        let fault = Some(Fault { found_at: back_to + self.run.stages[i].iterations, back_to });
+        match watch(Progress { done, iterations, proving: false, fault, trouble: None }) {
+            Next::Stop => Err(Error::Cancelled),
+            Next::GoOn | Next::Save => Ok(()),
+        }
+    }
+
     /// The whole proof.
-    pub(super) fn finish(self, prover: &Prover, y: &Residue, last: Vec<Element>) -> Proof {
+    pub(super) fn finish(
+        self,
+        prover: &Prover,
+        y: &Residue,
+        last: Vec<Element>,
+    ) -> Result<Proof, Error> {
         let statement = prover.statement_of(self.run.x.clone(), self.run.iterations, y);
         let body = match (prover.system, &last[..]) {
             (System::Pietrzak, _) => Body::Pietrzak(last),
@@ -235,7 +259,7 @@ impl<'a> Course<'a> {
                 let mut segments = Vec::new();
                 let finished = self.run.finished.into_iter().zip(self.jobs);
                 for (stage, ((y, _), job)) in self.run.stages.iter().zip(finished) {
-                    segments.push(Segment { iterations: stage.iterations, y, proof: job.proof() });
+                    segments.push(Segment { iterations: stage.iterations, y, proof: job.proof()? });
                 }
                 let iterations = self.run.stages[segments.len()].iterations;
                 let (y, proof) = (statement.y.clone(), proof.clone());
@@ -244,56 +268,84 @@ impl<'a> Course<'a> {
             }
             _ => unreachable!("a Wesolowski proof is one element"),
         };
-        Proof { statement, body }
+        Ok(Proof { statement, body })
     }
 }
 
-/// What holds while the course is there.
-const NOT_STOPPED: &str = "a course that goes on stops none of its threads";
+/// How often a proof may come out wrong.
+const MAX_WRONG: u32 = 3;
 
 /// The computation of one segment's proof, on another thread or done at once.
 enum Job {
-    Running(JoinHandle<Option<Element>>),
+    Running(JoinHandle<Result<Element, Error>>),
     Done(Element),
 }
 
 impl Job {
-    fn new(plan: Plan, tape: Tape, statement: Statement, options: &Options, stop: &Stop) -> Self {
+    fn new(
+        plan: Plan,
+        mut tape: Tape,
+        statement: Statement,
+        options: &Options,
+        stop: &Stop,
+    ) -> Result<Self, Error> {
         let Options { threads, on_thread, .. } = *options;
         let stop = stop.0.clone();
-        let work = move || {
+        let mut work = move || {
             let go_on = &mut || !stop.load(Ordering::Relaxed);
-            let company = Watch { on_thread, go_on };
-            Some(plan.prove(&tape, System::Segmented, &statement, company)?.swap_remove(0))
+            for _ in 1..MAX_WRONG {
+                let company = Watch { on_thread, go_on };
+                match plan.prove(&mut tape, System::Segmented, &statement, company) {
+                    Ok(mut proof) => return Ok(proof.swap_remove(0)),
+                    Err(Unproved::Stopped) => return Err(Error::Cancelled),
+                    Err(Unproved::Wrong) => tape = recorded_again(&plan, &statement, go_on)?,
+                }
+            }
+            Err(Error::Faulty(MAX_WRONG))
         };
         if threads < 2 {
-            return Job::Done(work().expect(NOT_STOPPED));
+            return Ok(Job::Done(work()?));
         }
-        Job::Running(std::thread::spawn(move || {
+        Ok(Job::Running(std::thread::spawn(move || {
             on_thread();
             work()
-        }))
+        })))
     }
 
     /// The proof where it is there; else the computation goes on.
-    fn poll(self) -> (Self, Option<Element>) {
+    fn poll(self) -> Result<(Self, Option<Element>), Error> {
         match self {
-            Job::Running(thread) if !thread.is_finished() => (Job::Running(thread), None),
+            Job::Running(thread) if !thread.is_finished() => Ok((Job::Running(thread), None)),
             ready => {
-                let proof = ready.proof();
-                (Job::Done(proof.clone()), Some(proof))
+                let proof = ready.proof()?;
+                Ok((Job::Done(proof.clone()), Some(proof)))
             }
         }
     }
 
     /// The proof, once it is there.
-    fn proof(self) -> Element {
+    fn proof(self) -> Result<Element, Error> {
         match self {
-            Job::Running(thread) => {
-                let proof = thread.join().expect("a prover's thread does not panic");
-                proof.expect(NOT_STOPPED)
-            }
-            Job::Done(proof) => proof,
+            Job::Running(thread) => thread.join().expect("a prover's thread does not panic"),
+            Job::Done(proof) => Ok(proof),
         }
     }
+}
+
+/// The values of a segment, by squaring it again: those there were are wrong.
+fn recorded_again(
+    plan: &Plan,
+    statement: &Statement,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Tape, Error> {
+    let Statement { modulus, x, iterations, .. } = statement;
+    let mut evaluation = Evaluation::new(modulus, x, *iterations)?;
+    evaluation.record(plan.tape(modulus));
+    while evaluation.result().is_none() {
+        if !go_on() {
+            return Err(Error::Cancelled);
+        }
+        evaluation.advance(eval::CHECK_EVERY)?;
+    }
+    Ok(evaluation.take_tape().expect("the tape was put in before"))
 }

@@ -15,35 +15,23 @@ pub(super) struct Digits {
     plan: Plan,
     field: Field256,
     prime: [u64; 4],
-    /// Values of j that are filled at once.
-    group: u64,
     /// Recorded values whose blocks, all of them, are expanded at once.
     values: u64,
 }
 
 impl Digits {
     pub(super) fn new(plan: Plan, prime: &[u64; 4]) -> Self {
-        let group = plan.stride.min(EXPANDED / u64::from(plan.bits));
-        let values = if group == plan.stride { EXPANDED / plan.interval() } else { 1 }.max(1);
-        Self { plan, field: Field256::expanding(*prime), prime: *prime, group, values }
-    }
-
-    /// How many values of j [`Digits::fill`] fills at once.
-    pub(super) fn group(&self) -> u64 {
-        self.group
-    }
-
-    /// The number of recorded values that have a block for some j.
-    pub(super) fn len(&self) -> usize {
-        self.plan.blocks().div_ceil(self.plan.stride) as usize
+        let all = plan.group() == plan.stride;
+        let values = if all { EXPANDED / plan.interval() } else { 1 }.max(1);
+        Self { plan, field: Field256::expanding(*prime), prime: *prime, values }
     }
 
     /// The digits of blocks m·γ + j for j from `first` on, a group or what is left of one: those of
     /// each j together, by rising m.
     pub(super) fn fill(&self, first: u64, out: &mut Vec<u32>) {
         let (bits, stride) = (u64::from(self.plan.bits), self.plan.stride);
-        let count = self.group.min(stride - first);
-        let len = self.len() as u64;
+        let count = self.plan.group().min(stride - first);
+        let len = self.plan.used_values() as u64;
         out.clear();
         out.resize((count * len) as usize, 0);
         // Blocks of one expansion, and from one expansion to the next.
@@ -108,10 +96,11 @@ mod tests {
             let plan = Plan { bits, stride, iterations, threads: 1 };
             let digits = Digits::new(plan, &prime);
             let (mut sum, mut filled) = (vec![0; 40], Vec::new());
-            for first in (0..stride).step_by(digits.group() as usize) {
+            for first in (0..stride).step_by(plan.group() as usize) {
                 digits.fill(first, &mut filled);
                 for (i, &digit) in filled.iter().enumerate() {
-                    let (j, m) = (first + (i / digits.len()) as u64, (i % digits.len()) as u64);
+                    let (j, m) =
+                        (first + (i / plan.used_values()) as u64, (i % plan.used_values()) as u64);
                     let at = u64::from(bits) * (m * stride + j);
                     if digit == 0 {
                         continue;

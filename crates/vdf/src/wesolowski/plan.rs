@@ -1,5 +1,6 @@
 //! How a proof will be computed: block size, and which values of the chain are recorded for it.
 
+use super::power::Space;
 use crate::tape::Tape;
 use crate::{Error, Modulus};
 use tetralith_kernels::mont::{Elements, Schedule};
@@ -82,6 +83,16 @@ impl Plan {
         self.iterations / u64::from(self.bits)
     }
 
+    /// Recorded values that have a block for some j.
+    pub(super) fn used_values(&self) -> usize {
+        self.blocks().div_ceil(self.stride) as usize
+    }
+
+    /// Values of j whose digits are computed at once.
+    pub(super) fn group(&self) -> u64 {
+        self.stride.min(EXPANDED / u64::from(self.bits))
+    }
+
     /// Squarings between two recorded values.
     pub(super) fn interval(&self) -> u64 {
         u64::from(self.bits) * self.stride
@@ -92,6 +103,6 @@ impl Plan {
         let count = self.iterations.div_ceil(self.interval()).max(1);
         // Of the modulus alone, and so not for after the last squaring.
         modulus.fast().prepare_products();
-        Tape::every(modulus, self.interval(), count as usize)
+        Tape::every(modulus, self.interval(), count as usize, Space::new(self))
     }
 }

@@ -14,23 +14,23 @@ use tetralith_kernels::mont::{FastRing, Schedule};
 /// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits; none where it was stopped.
 pub(super) fn power(
     plan: &Plan,
-    tape: &Tape,
+    tape: &mut Tape,
     modulus: &Modulus,
     prime: &[u64; 4],
     watch: &mut Watch<'_>,
 ) -> Option<Element> {
     let digits = Digits::new(*plan, prime);
-    let mut workers = workers(plan, modulus);
+    let Space { digits: mut filled, schedules } = tape.take_space();
+    let mut workers = workers(plan, modulus, schedules);
     // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
     let count = plan.stride.min(plan.blocks());
-    let group = digits.group();
-    let mut filled = Vec::new();
+    let (group, len) = (plan.group(), plan.used_values());
     for first in (0..count.div_ceil(group)).rev().map(|i| i * group) {
         if !(watch.go_on)() {
             return None;
         }
         digits.fill(first, &mut filled);
-        let lists: Vec<&[u32]> = filled.chunks_exact(digits.len()).collect();
+        let lists: Vec<&[u32]> = filled.chunks_exact(len).collect();
         let lists = &lists[..lists.len().min((count - first) as usize)];
         let [mine, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
         let on_thread = watch.on_thread;
@@ -50,12 +50,45 @@ pub(super) fn power(
     Some(modulus.residue(ring.leave(&out)).element(modulus))
 }
 
-/// One for each thread, with an equal part of the digits 1 to 2^κ − 1.
-fn workers(plan: &Plan, modulus: &Modulus) -> Vec<Worker> {
-    let most = (1u32 << plan.bits) - 1;
-    let threads = u32::try_from(plan.threads).unwrap_or(u32::MAX).min(most);
-    let end = |i: u32| 1 + (u64::from(most) * u64::from(i) / u64::from(threads)) as u32;
-    (0..threads).map(|i| Worker::new(modulus.fast(), end(i)..end(i + 1))).collect()
+/// The memory of a computation: asked for, and touched, before the last squaring, after which there is no
+/// time for that.
+#[derive(Default)]
+pub(crate) struct Space {
+    digits: Vec<u32>,
+    /// One for each thread.
+    schedules: Vec<Schedule>,
+}
+
+impl Space {
+    /// What a plan needs.
+    pub(super) fn new(plan: &Plan) -> Self {
+        let (values, threads) = (plan.used_values(), parts(plan) as usize);
+        let mut digits = vec![1; values * plan.group() as usize];
+        digits.clear();
+        let room = || Schedule::with_room(values.div_ceil(threads), (1 << plan.bits) / threads);
+        Self { digits, schedules: (0..threads).map(|_| room()).collect() }
+    }
+}
+
+/// So many multiplications are worth a thread, which takes some ten microseconds to start.
+const WORTH_THREAD: u64 = 1000;
+
+/// Parts of the digits 1 to 2^κ − 1, one for each thread that is worth it.
+fn parts(plan: &Plan) -> u32 {
+    let worth = (plan.multiplications() / WORTH_THREAD).clamp(1, plan.threads as u64);
+    u32::try_from(worth).unwrap_or(u32::MAX).min((1 << plan.bits) - 1)
+}
+
+/// One for each part.
+fn workers(plan: &Plan, modulus: &Modulus, schedules: Vec<Schedule>) -> Vec<Worker> {
+    let (most, parts) = ((1u64 << plan.bits) - 1, parts(plan));
+    let end = |i: u32| 1 + (most * u64::from(i) / u64::from(parts)) as u32;
+    let ranges = (0..parts).map(|i| end(i)..end(i + 1));
+    let schedules = schedules.into_iter().chain(std::iter::repeat_with(Schedule::new));
+    ranges
+        .zip(schedules)
+        .map(|(range, schedule)| Worker::new(modulus.fast(), range, schedule))
+        .collect()
 }
 
 /// The schedule of a range of digits.
@@ -68,8 +101,8 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(ring: &FastRing, range: Range<u32>) -> Self {
-        Self { out: ring.one(), ring: ring.clone(), range, schedule: Schedule::new() }
+    fn new(ring: &FastRing, range: Range<u32>, schedule: Schedule) -> Self {
+        Self { out: ring.one(), ring: ring.clone(), range, schedule }
     }
 
     /// Takes in the digits of some j, given by rising j.

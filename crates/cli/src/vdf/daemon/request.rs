@@ -2,9 +2,10 @@
 //!
 //! Nothing here knows the command or its sockets, so that `fuzz` can take this file as it is.
 
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::fmt::Display;
+use serde_json::{Map, Value};
+use std::fmt::{self, Display};
 use tetralith_vdf::eval::MAX_ITERATIONS;
 use tetralith_vdf::{Error, Modulus, Prover, Residue, System, parse_hex};
 
@@ -41,9 +42,74 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value, Fault> {
         );
     }
     match serde_json::from_slice(bytes) {
-        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(Once(value @ Value::Object(_))) => Ok(value),
         Ok(_) => Fault::form("request.json", "a request is a JSON object"),
+        // It is JSON, of which only `Once` refuses anything.
+        Err(error) if error.is_data() => Fault::form("request.doubled", error),
         Err(error) => Fault::form("request.json", format!("this is no JSON: {error}")),
+    }
+}
+
+/// JSON in which no object has a key twice: which of the two was meant, nobody can tell.
+struct Once(Value);
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Once, D::Error> {
+        from.deserialize_any(OnceVisitor).map(Once)
+    }
+}
+
+struct OnceVisitor;
+
+impl<'de> Visitor<'de> for OnceVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Once(value)) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+        let mut values = Map::new();
+        while let Some(key) = object.next_key::<String>()? {
+            if values.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key {key:?} is given twice")));
+            }
+            let Once(value) = object.next_value()?;
+            values.insert(key, value);
+        }
+        Ok(Value::Object(values))
     }
 }
 

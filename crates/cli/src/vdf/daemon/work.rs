@@ -1,18 +1,20 @@
 //! A worker: one thread that squares, one challenge after another.
 
-use super::super::eval::tell_fault;
+use super::super::eval::describe_fault;
 use super::job::{Challenge, Status};
 use super::store::{DAMAGED, Entry, Store, cancelled};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::any::Any;
 use std::io::ErrorKind::{QuotaExceeded, StorageFull};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::Trouble;
-use tetralith_vdf::{Checkpoint, Error, Evaluation, Next, Options, Progress, Prover, Residue};
+use tetralith_vdf::{
+    Checkpoint, Error, Evaluation, Fault, Next, Options, Progress, Prover, Residue,
+};
 
 /// How a worker works.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +116,9 @@ fn explain(error: Error, kept: &Path) -> Failure {
         Error::Io(_) => {
             "mend that and submit the challenge again, or delete it first to begin anew"
         }
-        Error::Faulty(_) => "mend the machine, and submit the challenge again",
+        Error::Faulty(_) => {
+            return Failure::from(error).hint("mend the machine, and submit the challenge again");
+        }
         Error::CheckpointMemory => {
             "start the daemon with the --memory it had and submit the challenge again, or delete it \
              first to begin anew"
@@ -139,6 +143,14 @@ fn tell_failure(context: Context, entry: &Entry, failure: &Failure) {
     let next = hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
     let text = format!("challenge {id} failed: {message}{next}");
     context.event("challenge.failed", text, json!({ "id": id, "code": code, "hint": hint }));
+}
+
+/// An error of the machine while this challenge was computed, in words and as fields.
+fn fault_event(entry: &Entry, fault: Fault) -> (String, Value) {
+    let id = &entry.challenge.id;
+    let (text, mut fields) = describe_fault(fault);
+    fields["id"] = id.clone().into();
+    (format!("challenge {id}: {text}"), fields)
 }
 
 /// What a panic says.
@@ -194,7 +206,9 @@ impl<'a> Watch<'a> {
             }
             let next = self.next(evaluation.advance(tetralith_vdf::eval::CHECK_EVERY)?);
             if next != Next::GoOn {
-                evaluation.checkpoint()?.0.save(kept)?;
+                let (checkpoint, fault) = evaluation.checkpoint()?;
+                self.tell_fault(fault);
+                checkpoint.save(kept)?;
             }
             if next == Next::Stop {
                 return Err(Error::Cancelled);
@@ -208,16 +222,20 @@ impl<'a> Watch<'a> {
             Trouble::Damaged => {
                 ("challenge.repaired", "its state was damaged; going back to what is whole")
             }
-            Trouble::Unsaved => {
-                ("challenge.unsaved", "its state could not be written; going on without it")
-            }
         };
         self.context.event(event, text, json!({ "id": self.entry.challenge.id }));
     }
 
+    /// Tells the operator that the machine made an error, and in which challenge.
+    fn tell_fault(&self, fault: Option<Fault>) {
+        if let Some((text, fields)) = fault.map(|fault| fault_event(self.entry, fault)) {
+            self.context.event("vdf.fault", text, fields);
+        }
+    }
+
     fn next(&mut self, progress: Progress) -> Next {
         progress.trouble.into_iter().for_each(|trouble| self.tell(trouble));
-        tell_fault(self.context, progress.fault);
+        self.tell_fault(progress.fault);
         let from = *self.from.get_or_insert(progress.done);
         if self.told.elapsed() >= TELL_EVERY {
             self.told = Instant::now();
@@ -256,6 +274,11 @@ mod tests {
         };
         let (first, second) = (ask("3"), ask("5"));
         let entry = store.next().expect("waiting");
+        // An error of the machine is told with its challenge.
+        let (text, fields) = fault_event(&entry, Fault { found_at: 2048, back_to: 1024 });
+        let id = &first.challenge.id;
+        assert!(text.starts_with(&format!("challenge {id}: the machine made an error")), "{text}");
+        assert_eq!(fields, json!({ "id": id, "found_at": 2048, "back_to": 1024 }));
         assert!(work_on(context, &store, &entry, || panic!("out of {}", "luck")));
         let expected = json!("the computation panicked: out of luck");
         assert_eq!(first.describe()["state"], "failed");

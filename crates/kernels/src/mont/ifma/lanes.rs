@@ -15,13 +15,23 @@
 //! multiplications alone: sums and differences made between the products of blocks 780; those of two blocks
 //! made row by row inside their products 740; the 39 multiplications of the vanishing part unrolled, and the
 //! columns of products added where they are made, 650; all other sums made inside products as well, 765.
-//! With blocks multiplied by Karatsuba's method too, and all sums apart, 620, at 4096 bits 3050 and not 4600.
-//! A step with its way into lanes takes 700, and up to 800 in a proof, whose values come from memory. They
-//! are sent for two steps ahead and one at a time between products of blocks, without jumps: loops over the
-//! lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more; into the
-//! second-level cache first, or with a hint of no further use, 20 and 100 more. Code shared by all products of
-//! blocks is half as long and 30 slower; a block's three products in two phases are as fast as side by side.
+//! With blocks multiplied by Karatsuba's method too, and all sums apart, 650, at 4096 bits 3050 and not 4600;
+//! with the part that vanishes made among the upper columns, and the sums of halves before the products that
+//! do not need them, 620. A step with its way into lanes takes 750 to 790 in a proof; 40 more while its
+//! addresses were looked up twice and checked for each line.
+//!
+//! Values are sent for two steps ahead and one at a time between products of blocks, without jumps: loops over
+//! the lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more; into the
+//! second-level cache first, or with a hint of no further use, 20 and 100 more. Then it makes no difference
+//! whether they are in a cache. Code shared by all products of blocks is half as long and 30 slower. Factors put
+//! side by side a step ahead, in pieces between products of blocks, take as long as before them.
+//!
+//! What is left above multiplications is moved by loads and stores: of the sums and differences, 90 ns of them
+//! alone, none runs beside multiplications, though ports are free, for the window of instructions is full of
+//! loads that wait for theirs; and a store of 64 bytes costs two multiplications, which have three sources.
+//! Products that begin with the sums that they are added to need more registers than there are.
 
+mod blocks;
 mod product;
 #[cfg(test)]
 mod tests;
@@ -31,12 +41,21 @@ use super::memory::{DIGIT, from_digits, to_digits};
 use super::{BLOCK_BITS, Ring};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
-use crate::mont::powers::{Eights, ONE, SUM, Step};
+use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, SUM, Step};
+use blocks::Row;
 use core::arch::x86_64::*;
-use product::{Ahead, Row, product, scratch_rows};
+use product::{Ahead, product, scratch_rows};
 
 /// Eight numbers, by rows.
 pub(super) struct Eight(pub(super) Vec<Line>);
+
+impl Eight {
+    /// Puts a number into a lane.
+    fn put(&mut self, lane: usize, number: &[Line]) {
+        let digits = number.iter().flat_map(|line| line.0);
+        self.0.iter_mut().zip(digits).for_each(|(row, digit)| row.0[lane] = digit);
+    }
+}
 
 /// What belongs to a modulus.
 pub(super) struct Constants {
@@ -63,6 +82,23 @@ impl Constants {
     }
 }
 
+/// Calls a function of V lines and 4·B digits for the class of these lanes.
+macro_rules! of_class {
+    ($lanes:ident.$function:ident($($argument:expr),*)) => {
+        match $lanes.v {
+            // SAFETY: there are lanes only where the CPU has the features (`Ifma::new`).
+            3 => unsafe { $lanes.$function::<3, 6>($($argument),*) },
+            // SAFETY: as above.
+            5 => unsafe { $lanes.$function::<5, 10>($($argument),*) },
+            // SAFETY: as above.
+            8 => unsafe { $lanes.$function::<8, 16>($($argument),*) },
+            // SAFETY: as above.
+            10 => unsafe { $lanes.$function::<10, 20>($($argument),*) },
+            _ => unreachable!("`blocks` names no other class"),
+        }
+    };
+}
+
 /// Eight runs and eight sums, and space to multiply them in.
 pub(in crate::mont) struct Lanes<'a> {
     v: usize,
@@ -82,17 +118,15 @@ impl<'a> Lanes<'a> {
     /// Runs and sums of one, modulo a number of the class of v blocks. The CPU has IFMA.
     pub(super) fn new(v: usize, constants: &'a Constants, exact: &'a Exact) -> Self {
         let rows_of_zeros = || Eight(vec![Line([0; 8]); 8 * v]);
-        let (mut ones, lines) = (rows_of_zeros(), vec![Line([0; 8]); 8 * v]);
-        // SAFETY: there are lanes only where the CPU has the features (`Ifma::new`).
-        unsafe { load(rows_mut(&mut ones.0), [&constants.one; 8], rows(&lines), 0) }
-        let (runs, sums) = (Eight(ones.0.clone()), ones);
+        let mut ones = rows_of_zeros();
+        (0..8).for_each(|lane| ones.put(lane, &constants.one));
         let scratch = vec![Line([0; 8]); scratch_rows(2 * v)];
         Self {
             v,
             constants,
             exact,
-            runs,
-            sums,
+            runs: Eight(ones.0.clone()),
+            sums: ones,
             factors: rows_of_zeros(),
             out: rows_of_zeros(),
             scratch,
@@ -101,25 +135,45 @@ impl<'a> Lanes<'a> {
     }
 
     /// Multiplies each run by its factor, into `out`; divides by b^v.
-    pub(super) fn multiply(&mut self, ahead: &[&[Line]]) {
+    pub(super) fn multiply(&mut self) {
+        of_class!(self.product(&[]));
+    }
+
+    /// The same for numbers of V lines and 4·B digits; meanwhile elements are brought near.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    fn product<const V: usize, const B: usize>(&mut self, ahead: &[&[Line; V]]) {
         debug_assert!(are_digits(&self.runs) && are_digits(&self.factors));
         let (x, y, constants) =
             (rows(&self.runs.0), rows(&self.factors.0), &self.constants.product);
         let (out, scratch) = (rows_mut(&mut self.out.0), rows_mut(&mut self.scratch));
-        let mut ahead = Ahead::new(ahead);
-        let wrong = match self.v {
-            // SAFETY: as above.
-            3 => unsafe { product::<6>(out, x, y, constants, scratch, &mut ahead) },
-            // SAFETY: as above.
-            5 => unsafe { product::<10>(out, x, y, constants, scratch, &mut ahead) },
-            // SAFETY: as above.
-            8 => unsafe { product::<16>(out, x, y, constants, scratch, &mut ahead) },
-            // SAFETY: as above.
-            10 => unsafe { product::<20>(out, x, y, constants, scratch, &mut ahead) },
-            _ => unreachable!("`blocks` names no other class"),
-        };
-        (0..8).filter(|lane| wrong >> lane & 1 == 1).for_each(|lane| self.mend(lane));
+        let wrong = product::<B, V>(out, x, y, constants, scratch, &mut Ahead::new(ahead));
+        if wrong > 0 {
+            (0..8).filter(|lane| wrong >> lane & 1 == 1).for_each(|lane| self.mend(lane));
+        }
         debug_assert!(are_digits(&self.out), "a digit left the kernel unchecked");
+    }
+
+    /// [`Eights::take`] for numbers of V lines and 4·B digits.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    fn take_all<const V: usize, const B: usize>(&mut self, values: &Elements, steps: &[Step]) {
+        let table = values.arrays::<V>();
+        let one: &'a [Line; V] = self.constants.one.first_chunk().expect("one has V lines");
+        let find = |at: usize| steps.get(at).unwrap_or(&NO_STEP).map(|m| element(table, m, one));
+        // The factors of this step and of those before the one that is sent for.
+        let mut near: [_; AHEAD] = core::array::from_fn(find);
+        for (at, step) in steps.iter().enumerate() {
+            debug_assert!(step.iter().all(|&m| m >= ONE || (m as usize) < values.len()));
+            let to_sums = (0..8).fold(0, |mask, lane| mask | u8::from(step[lane] == SUM) << lane);
+            load(rows_mut(&mut self.factors.0), near[0], rows(&self.sums.0), to_sums);
+            near.rotate_left(1);
+            near[AHEAD - 1] = find(at + AHEAD);
+            self.product::<V, B>(&near[AHEAD - 1]);
+            if to_sums > 0 {
+                let [runs, sums, out] = [&mut self.runs, &mut self.sums, &mut self.out];
+                sort_out(rows_mut(&mut out.0), rows(&runs.0), rows_mut(&mut sums.0), to_sums);
+            }
+            core::mem::swap(&mut self.runs, &mut self.out);
+        }
     }
 
     /// Puts the exact product into a lane of the results.
@@ -138,41 +192,28 @@ impl<'a> Lanes<'a> {
 
     /// Puts eight numbers in the place of the runs.
     pub(in crate::mont) fn begin(&mut self, from: [&[Line]; 8]) {
-        // SAFETY: as in `new`.
-        unsafe { load(rows_mut(&mut self.runs.0), from, rows(&self.sums.0), 0) }
+        from.iter().enumerate().for_each(|(lane, number)| self.runs.put(lane, number));
     }
 
     /// Multiplies each run by itself.
     pub(in crate::mont) fn square(&mut self) {
         self.factors.0.copy_from_slice(&self.runs.0);
-        self.multiply(&[]);
+        self.multiply();
         core::mem::swap(&mut self.runs, &mut self.out);
     }
 
     /// Appends the runs to a table.
     pub(in crate::mont) fn push_to(&mut self, to: &mut Elements) {
         let lines = &mut self.scratch[..8 * self.v];
-        // SAFETY: as in `new`.
+        // SAFETY: as in `of_class`.
         unsafe { unload(rows(&self.runs.0), rows_mut(lines)) }
         lines.chunks_exact(self.v).for_each(|lines| to.push_lines(lines));
     }
 }
 
 impl<'a> Eights for Lanes<'a> {
-    fn step(&mut self, values: &Elements, step: &Step, ahead: &Step) {
-        debug_assert!(step.iter().all(|&m| m >= ONE || (m as usize) < values.len()));
-        let to_sums = (0..8).fold(0, |mask, lane| mask | u8::from(step[lane] == SUM) << lane);
-        let one: &'a [Line] = &self.constants.one;
-        let from = step.map(|m| values.lines_or(m, one));
-        // SAFETY: as in `new`.
-        unsafe { load(rows_mut(&mut self.factors.0), from, rows(&self.sums.0), to_sums) }
-        self.multiply(&ahead.map(|m| values.lines_or(m, one)));
-        if to_sums > 0 {
-            let [runs, sums, out] = [&mut self.runs, &mut self.sums, &mut self.out];
-            // SAFETY: as in `new`.
-            unsafe { sort_out(rows_mut(&mut out.0), rows(&runs.0), rows_mut(&mut sums.0), to_sums) }
-        }
-        core::mem::swap(&mut self.runs, &mut self.out);
+    fn take(&mut self, values: &Elements, steps: &[Step]) {
+        of_class!(self.take_all(values, steps));
     }
 
     fn finish(mut self, to: &mut Elements) {
@@ -180,6 +221,19 @@ impl<'a> Eights for Lanes<'a> {
         core::mem::swap(&mut self.runs, &mut self.sums);
         self.push_to(to);
     }
+}
+
+/// Element `m` of a table, or `one` where there is none, found without a jump.
+#[inline(always)]
+fn element<'e, const V: usize>(
+    table: &'e [[Line; V]],
+    m: u32,
+    one: &'e [Line; V],
+) -> &'e [Line; V] {
+    let there = (m as usize) < table.len();
+    let at = core::hint::select_unpredictable(there, m as usize, 0);
+    let lines = table.get(at).unwrap_or(one);
+    core::hint::select_unpredictable(there, lines, one)
 }
 
 fn are_digits(eight: &Eight) -> bool {
@@ -198,14 +252,14 @@ fn rows_mut(lines: &mut [Line]) -> &mut [Row] {
 
 /// Puts eight numbers side by side; in the lanes of a mask, those of `others`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-fn load(to: &mut [Row], from: [&[Line]; 8], others: &[Row], mask: u8) {
-    let from = from.map(rows);
+fn load<const V: usize>(to: &mut [Row], from: [&[Line; V]; 8], others: &[Row], mask: u8) {
+    let from = from.map(|lines| rows(lines));
     let (to, _) = to.as_chunks_mut::<8>();
     let (others, _) = others.as_chunks::<8>();
-    for (block, (to, others)) in to.iter_mut().zip(others).enumerate() {
+    for block in 0..V {
         let rows = transposed(from.map(|rows| rows[block]));
         for i in 0..8 {
-            to[i] = _mm512_mask_mov_epi64(rows[i], mask, others[i]);
+            to[block][i] = _mm512_mask_mov_epi64(rows[i], mask, others[block][i]);
         }
     }
 }

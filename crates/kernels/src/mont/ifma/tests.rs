@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cpu::{Family, has};
-use crate::mont::powers::{Eights, NO_STEP, ONE, SUM};
+use crate::mont::powers::{Eights, ONE, SUM};
 use crate::mont::test_moduli::{Words, reduced};
 use crate::mont::{FastRing, Kernel, Squarer};
 use memory::DIGIT;
@@ -243,7 +243,7 @@ fn products_in_lanes_match_the_portable_ring() {
                     [(); 2].map(|()| (0..8).map(&mut number).collect());
                 put(&mut lanes.runs, &a);
                 put(&mut lanes.factors, &b);
-                lanes.multiply(&[]);
+                lanes.multiply();
                 for lane in 0..8 {
                     let digits: Vec<u64> = lanes.out.0.iter().map(|row| row.0[lane]).collect();
                     let [a, b] =
@@ -284,10 +284,9 @@ fn steps_in_lanes() {
         // Sums of both parities of the lanes, and of none.
         for step in 0..3 {
             let first = 8 * step as u32;
-            let ahead = core::array::from_fn(|lane| if lane % 2 == 0 { SUM } else { 23 });
-            lanes.step(&values, &core::array::from_fn(|lane| first + lane as u32), &ahead);
-            let sum = |lane: usize| if lane % 2 == step { SUM } else { ONE };
-            lanes.step(&values, &core::array::from_fn(sum), &NO_STEP);
+            let run = core::array::from_fn(|lane| first + lane as u32);
+            let sum = core::array::from_fn(|lane| if lane % 2 == step { SUM } else { ONE });
+            lanes.take(&values, &[run, sum]);
         }
         let mut table = Elements::new(&fast, 16);
         lanes.finish(&mut table);

@@ -41,207 +41,13 @@
 //! column below X and k ≤ 4·B + 1 what those below carry into it, s + k is a multiple of 2^52, and
 //! (s + 512) >> 52 the carry.
 
+use super::blocks::{
+    Block, Half, Row, Sum, add_middle, add_middle_of_half, mul, mul_constant, mul_halves,
+    mul_middle, mul_outer, sum_of_halves,
+};
 use crate::mont::elements::{Line, fetch};
 use crate::mont::ifma::memory::DIGIT;
 use core::arch::x86_64::*;
-
-/// A digit of each of eight numbers, or a column.
-pub(super) type Row = __m512i;
-
-/// Repeats a block for i = 0, 1, …, as a constant.
-macro_rules! unrolled {
-    ($i:ident < $count:expr, $body:block) => {
-        unrolled!(@ $i, $count, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
-    };
-    (@ $i:ident, $count:expr, $body:block, $($n:literal)*) => {
-        $( if $n < $count { const $i: usize = $n; $body } )*
-    };
-}
-
-/// The greatest B, so far does `unrolled` count.
-const MOST: usize = 20;
-
-/// The columns of a product of blocks, by Karatsuba's method. `$rows` gives the digits I and B/2 + I of one
-/// factor, and I of the sum of its halves, whose carry is `$ka`. The three products are made side by side:
-/// alone, one has too few columns to keep the multipliers busy.
-macro_rules! block_product {
-    ($b:ident, ($sb:ident, $kb:expr), $ka:expr, $i:ident, $rows:expr) => {{
-        let zero = _mm512_setzero_si512();
-        let (mut low, mut high, mut mid) = ([zero; MOST], [zero; MOST], [zero; MOST]);
-        unrolled!($i < B / 2, {
-            let (x, y, z) = $rows;
-            let start = _mm512_maskz_mov_epi64($ka, $sb[$i]);
-            mid[B / 2 + $i] = _mm512_mask_add_epi64(start, $kb, start, z);
-            for j in 0..B / 2 {
-                low[$i + j] = _mm512_madd52lo_epu64(low[$i + j], x, $b[j]);
-            }
-            for j in 0..B / 2 {
-                high[$i + j] = _mm512_madd52lo_epu64(high[$i + j], y, $b[B / 2 + j]);
-            }
-            for j in 0..B / 2 {
-                mid[$i + j] = _mm512_madd52lo_epu64(mid[$i + j], z, $sb[j]);
-            }
-            for j in 0..B / 2 {
-                low[$i + j + 1] = _mm512_madd52hi_epu64(low[$i + j + 1], x, $b[j]);
-            }
-            for j in 0..B / 2 {
-                high[$i + j + 1] = _mm512_madd52hi_epu64(high[$i + j + 1], y, $b[B / 2 + j]);
-            }
-            for j in 0..B / 2 {
-                mid[$i + j + 1] = _mm512_madd52hi_epu64(mid[$i + j + 1], z, $sb[j]);
-            }
-        });
-        let mut columns = [zero; 2 * MOST];
-        for i in 0..B / 2 {
-            let difference = _mm512_sub_epi64(low[B / 2 + i], high[i]);
-            let more = _mm512_sub_epi64(mid[i], low[i]);
-            let less = _mm512_sub_epi64(mid[B / 2 + i], high[B / 2 + i]);
-            columns[i] = low[i];
-            columns[B / 2 + i] = _mm512_add_epi64(more, difference);
-            columns[B + i] = _mm512_sub_epi64(less, difference);
-            columns[B + B / 2 + i] = high[B / 2 + i];
-        }
-        let both = $ka & $kb;
-        let one = _mm512_set1_epi64(1);
-        columns[B + B / 2] =
-            _mm512_mask_add_epi64(columns[B + B / 2], both, columns[B + B / 2], one);
-        columns
-    }};
-}
-
-/// [`sum_of_halves`] of a block.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn inner_sum<const B: usize>(x: &[Row; B], seen: &mut Row) -> ([Row; MOST], __mmask8) {
-    let mut sum = [_mm512_setzero_si512(); MOST];
-    let carry = sum_of_halves(&mut sum[..B / 2], &x[..B / 2], &x[B / 2..], seen);
-    (sum, carry)
-}
-
-/// out[..2B] = a·b of B digits each.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-fn mul<const B: usize>(out: &mut [Row], a: &[Row], b: &[Row], seen: &mut Row) {
-    let (out, a, b) = (&mut out[..2 * B], rows_of::<B>(a), rows_of::<B>(b));
-    let ((sa, ka), (sb, kb)) = (inner_sum(a, seen), inner_sum(b, seen));
-    let columns = block_product!(b, (sb, kb), ka, I, (a[I], a[B / 2 + I], sa[I]));
-    out.copy_from_slice(&columns[..2 * B]);
-}
-
-/// B digits of a constant, and the sum of their halves, whose carry is the same for all lanes.
-#[derive(Clone)]
-struct Block {
-    digits: Vec<u64>,
-    sum: Vec<u64>,
-    carry: __mmask8,
-}
-
-impl Block {
-    fn new(digits: &[u64]) -> Self {
-        let (sum, carry) = halves_of(digits);
-        Self { digits: digits.to_vec(), sum, carry }
-    }
-}
-
-/// The sum of both halves of a constant, and its carry for all lanes.
-fn halves_of(digits: &[u64]) -> (Vec<u64>, __mmask8) {
-    let (low, high) = digits.split_at(digits.len() / 2);
-    let mut carry = 0;
-    let add = |(a, b)| {
-        let sum = a + b + carry;
-        carry = sum >> 52;
-        sum & DIGIT
-    };
-    let sum = low.iter().zip(high).map(add).collect();
-    (sum, if carry > 0 { 0xff } else { 0 })
-}
-
-/// The columns of a constant times a block.
-macro_rules! constant_product {
-    ($a:ident, $b:ident, $seen:ident) => {{
-        let (digits, sum) = (&$a.digits[..B], &$a.sum[..B / 2]);
-        let (sb, kb) = inner_sum($b, $seen);
-        let row = |digit: u64| _mm512_set1_epi64(digit as i64);
-        block_product!($b, (sb, kb), $a.carry, I, {
-            (row(digits[I]), row(digits[B / 2 + I]), row(sum[I]))
-        })
-    }};
-}
-
-/// out[..2B] = a·b, or with `ADD` += a·b, with one a for all lanes.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-fn mul_constant<const B: usize, const ADD: bool>(
-    out: &mut [Row],
-    a: &Block,
-    b: &[Row],
-    seen: &mut Row,
-) {
-    let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
-    let columns = constant_product!(a, b, seen);
-    for (out, column) in out.iter_mut().zip(columns) {
-        *out = if ADD { _mm512_add_epi64(*out, column) } else { column };
-    }
-}
-
-#[inline(always)]
-fn rows_of<const B: usize>(rows: &[Row]) -> &[Row; B] {
-    rows[..B].try_into().expect("B rows are B rows")
-}
-
-/// out[..B] += the B lowest columns of a·b + c·d, or with `HIGH` those from B on.
-///
-/// Two products at once, for each by itself has too few columns to keep the multipliers busy.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-fn mul_halves<const B: usize, const HIGH: bool>(
-    out: &mut [Row],
-    [a, c]: [&[u64]; 2],
-    [b, d]: [&[Row]; 2],
-) {
-    let (out, a, c) = (&mut out[..B], &a[..B], &c[..B]);
-    let (b, d) = (rows_of::<B>(b), rows_of::<B>(d));
-    let mut acc = [_mm512_setzero_si512(); MOST];
-    let mut other = [_mm512_setzero_si512(); MOST];
-    acc[..B].copy_from_slice(out);
-    unrolled!(I < B, {
-        let x = _mm512_set1_epi64(a[I] as i64);
-        let y = _mm512_set1_epi64(c[I] as i64);
-        // Digits j whose low half, or whose high half, falls into a column that counts.
-        let (low, high, edge) =
-            if HIGH { (B - I..B, B - I - 1..B, B) } else { (0..B - I, 0..B - I - 1, 0) };
-        for j in low.clone() {
-            acc[I + j - edge] = _mm512_madd52lo_epu64(acc[I + j - edge], x, b[j]);
-        }
-        for j in low {
-            other[I + j - edge] = _mm512_madd52lo_epu64(other[I + j - edge], y, d[j]);
-        }
-        for j in high.clone() {
-            acc[I + j + 1 - edge] = _mm512_madd52hi_epu64(acc[I + j + 1 - edge], x, b[j]);
-        }
-        for j in high {
-            other[I + j + 1 - edge] = _mm512_madd52hi_epu64(other[I + j + 1 - edge], y, d[j]);
-        }
-    });
-    for k in 0..B {
-        out[k] = _mm512_add_epi64(acc[k], other[k]);
-    }
-}
-
-/// The sum of two halves, as digits, and of each lane whether it has one more bit.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn sum_of_halves(out: &mut [Row], low: &[Row], high: &[Row], seen: &mut Row) -> __mmask8 {
-    let mask = _mm512_set1_epi64(DIGIT as i64);
-    let mut carry = _mm512_setzero_si512();
-    for ((out, &a), &b) in out.iter_mut().zip(low).zip(high) {
-        let sum = _mm512_add_epi64(a, b);
-        *out = _mm512_add_epi64(_mm512_and_si512(sum, mask), carry);
-        *seen = _mm512_or_si512(*seen, *out);
-        carry = _mm512_srli_epi64::<52>(sum);
-    }
-    _mm512_test_epi64_mask(carry, carry)
-}
 
 /// Digits of 2·B columns, and [`sum_of_halves`] of these; also what the last column carries.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
@@ -298,46 +104,6 @@ fn last_digits(out: &mut [Row], columns: &[Row], seen: &mut Row) {
     *seen = _mm512_or_si512(*seen, out[last]);
 }
 
-/// A sum of halves with its carries.
-type Sum<'a> = (&'a [Row], __mmask8);
-
-/// Karatsuba's middle: adds to the middle of `out` the product of the sums, `mid`, less both outer
-/// products, and what the sums' carries bring. Four parts of `width` columns.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn add_middle(out: &mut [Row], width: usize, mid: &[Row], (sa, ka): Sum<'_>, (sb, kb): Sum<'_>) {
-    let (low, rest) = out[..4 * width].split_at_mut(width);
-    let (upper, rest) = rest.split_at_mut(width);
-    let (lower, high) = rest.split_at_mut(width);
-    let (mid, mid_high) = mid[..2 * width].split_at(width);
-    let (sa, sb) = (&sa[..width], &sb[..width]);
-    for i in 0..width {
-        let difference = _mm512_sub_epi64(upper[i], lower[i]);
-        upper[i] = _mm512_add_epi64(difference, _mm512_sub_epi64(mid[i], low[i]));
-        let more = _mm512_sub_epi64(_mm512_sub_epi64(mid_high[i], high[i]), difference);
-        let more = _mm512_mask_add_epi64(more, ka, more, sb[i]);
-        lower[i] = _mm512_mask_add_epi64(more, kb, more, sa[i]);
-    }
-    high[0] = _mm512_mask_add_epi64(high[0], ka & kb, high[0], _mm512_set1_epi64(1));
-}
-
-/// Karatsuba's middle: adds to the middle of `out` the product of the sums less both outer products, and
-/// what the sums' carries bring. Four parts of B columns.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-fn mul_middle<const B: usize>(
-    out: &mut [Row],
-    (sa, ka): Sum<'_>,
-    (sb, kb): Sum<'_>,
-    seen: &mut Row,
-) {
-    let (a, b) = (rows_of::<B>(sa), rows_of::<B>(sb));
-    let ((inner_a, inner_ka), (inner_b, inner_kb)) = (inner_sum(a, seen), inner_sum(b, seen));
-    let mid =
-        block_product!(b, (inner_b, inner_kb), inner_ka, I, { (a[I], a[B / 2 + I], inner_a[I]) });
-    add_middle(out, B, &mid, (a, ka), (b, kb));
-}
-
 /// out[..4B] = a·b of 2·B digits each; `sums`: space for 2·B rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
@@ -351,28 +117,10 @@ fn mul_two<const B: usize>(
     let (a0, a1) = a[..2 * B].split_at(B);
     let (b0, b1) = b[..2 * B].split_at(B);
     let (sa, sb) = sums[..2 * B].split_at_mut(B);
+    let (ka, kb) = (sum_of_halves(sa, a0, a1, seen), sum_of_halves(sb, b0, b1, seen));
     mul::<B>(out, a0, b0, seen);
     mul::<B>(&mut out[2 * B..], a1, b1, seen);
-    let (ka, kb) = (sum_of_halves(sa, a0, a1, seen), sum_of_halves(sb, b0, b1, seen));
     mul_middle::<B>(out, (sa, ka), (sb, kb), seen);
-}
-
-/// 2·B digits of a constant, and their sum of halves.
-#[derive(Clone)]
-struct Half {
-    low: Block,
-    high: Block,
-    sum: Block,
-    /// The sum's carry, the same for all lanes.
-    carry: __mmask8,
-}
-
-impl Half {
-    fn new(digits: &[u64]) -> Self {
-        let (low, high) = digits.split_at(digits.len() / 2);
-        let (sum, carry) = halves_of(digits);
-        Self { low: Block::new(low), high: Block::new(high), sum: Block::new(&sum), carry }
-    }
 }
 
 /// out[..4B] += a·c, where `sa` is a's sum of halves; t: space for 4·B rows.
@@ -394,51 +142,6 @@ fn mul_half<const B: usize>(
     let both = sa.1 & c.carry;
     high[0] = _mm512_mask_add_epi64(high[0], both, high[0], _mm512_set1_epi64(1));
     add_middle_of_half::<B>(middle, t, sa, c, seen);
-}
-
-/// t[..2B] = a·b, and also out[..B] += its lower half, or with `HIGH` its upper half.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-fn mul_outer<const B: usize, const HIGH: bool>(
-    t: &mut [Row],
-    out: &mut [Row],
-    a: &Block,
-    b: &[Row],
-    seen: &mut Row,
-) {
-    let (t, out, b) = (&mut t[..2 * B], &mut out[..B], rows_of::<B>(b));
-    let columns = constant_product!(a, b, seen);
-    t.copy_from_slice(&columns[..2 * B]);
-    let half = if HIGH { &columns[B..] } else { &columns };
-    for i in 0..B {
-        out[i] = _mm512_add_epi64(out[i], half[i]);
-    }
-}
-
-/// Adds the middle product, of `sa` and c's sum, less the outer products `t`.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-fn add_middle_of_half<const B: usize>(
-    out: &mut [Row],
-    t: &[Row],
-    (sa, ka): Sum<'_>,
-    c: &Half,
-    seen: &mut Row,
-) {
-    let (out, t, b) = (&mut out[..2 * B], &t[..4 * B], rows_of::<B>(sa));
-    let (sum, digits) = (&c.sum, &c.sum.digits[..B]);
-    let columns = constant_product!(sum, b, seen);
-    for i in 0..B {
-        let difference = _mm512_sub_epi64(t[B + i], t[2 * B + i]);
-        let more = _mm512_sub_epi64(_mm512_add_epi64(columns[i], difference), t[i]);
-        out[i] = _mm512_add_epi64(out[i], more);
-        let less = _mm512_add_epi64(difference, t[3 * B + i]);
-        let more = _mm512_sub_epi64(columns[B + i], less);
-        let more = _mm512_mask_add_epi64(more, c.carry, more, b[i]);
-        let digit = _mm512_set1_epi64(digits[i] as i64);
-        let more = _mm512_mask_add_epi64(more, ka, more, digit);
-        out[B + i] = _mm512_add_epi64(out[B + i], more);
-    }
 }
 
 /// C, N and N' of a modulus.
@@ -474,32 +177,32 @@ pub(super) const fn scratch_rows(b: usize) -> usize {
     8 * b + 2 * b + 2 * b + 4 * b + 4 * b
 }
 
-/// Elements of B/2 lines that will be factors soon, brought near one at a time between products of blocks.
-pub(super) struct Ahead<'a>(core::slice::Iter<'a, &'a [Line]>);
+/// Elements of V lines that will be factors soon, brought near one at a time between products of blocks.
+pub(super) struct Ahead<'a, const V: usize>(core::slice::Iter<'a, &'a [Line; V]>);
 
-impl<'a> Ahead<'a> {
-    pub(super) fn new(elements: &'a [&'a [Line]]) -> Self {
+impl<'a, const V: usize> Ahead<'a, V> {
+    pub(super) fn new(elements: &'a [&'a [Line; V]]) -> Self {
         Self(elements.iter())
     }
 
     /// Asks for the next one.
     #[inline(always)]
-    fn fetch_one<const B: usize>(&mut self) {
-        if let Some(lines) = self.0.next() {
-            fetch(&lines[..B / 2]);
+    fn fetch_one(&mut self) {
+        if let Some(&lines) = self.0.next() {
+            fetch(lines);
         }
     }
 }
 
 /// out = a·b / X² mod N for eight pairs of 4·B digits; returns the lanes in which that does not count.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-pub(super) fn product<const B: usize>(
+pub(super) fn product<const B: usize, const V: usize>(
     out: &mut [Row],
     a: &[Row],
     b: &[Row],
     constants: &Constants,
     scratch: &mut [Row],
-    ahead: &mut Ahead<'_>,
+    ahead: &mut Ahead<'_, V>,
 ) -> __mmask8 {
     let mut seen = _mm512_setzero_si512();
     let half = 2 * B;
@@ -509,15 +212,15 @@ pub(super) fn product<const B: usize>(
     let (mid, t) = scratch.split_at_mut(4 * B);
     let ka = sum_of_halves(sa, &a[..half], &a[half..], &mut seen);
     let kb = sum_of_halves(sb, &b[..half], &b[half..], &mut seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_two::<B>(wide, &a[..half], &b[..half], t, &mut seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_two::<B>(&mut wide[4 * B..], &a[half..], &b[half..], t, &mut seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_two::<B>(mid, sa, sb, t, &mut seen);
     add_middle(wide, half, mid, (sa, ka), (sb, kb));
-    ahead.fetch_one::<B>();
-    reduce::<B>(wide, constants, [sa, sb, mid, t], &mut seen, ahead);
+    ahead.fetch_one();
+    reduce::<B, V>(wide, constants, [sa, sb, mid, t], &mut seen, ahead);
     last_digits(out, &wide[4 * B..], &mut seen);
     _mm512_test_epi64_mask(seen, _mm512_set1_epi64(!DIGIT as i64))
 }
@@ -525,12 +228,12 @@ pub(super) fn product<const B: usize>(
 /// The columns of R, from 4·B on in those of T.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
-fn reduce<const B: usize>(
+fn reduce<const B: usize, const V: usize>(
     wide: &mut [Row],
     constants: &Constants,
     [part, q, columns, t]: [&mut [Row]; 4],
     seen: &mut Row,
-    ahead: &mut Ahead<'_>,
+    ahead: &mut Ahead<'_, V>,
 ) {
     let half = 2 * B;
     // P = T / X + Low·C, with Low in `part` and its sum in `q`.
@@ -538,47 +241,29 @@ fn reduce<const B: usize>(
     let (carry, more) = digits_and_sums::<B>(part, q, low, seen);
     rest[0] = _mm512_add_epi64(rest[0], carry);
     mul_half::<B>(rest, part, (q, more), &constants.fold[0], t, seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_half::<B>(&mut rest[half..], part, (q, more), &constants.fold[1], t, seen);
     // q = P·N' mod X.
     let (low, rest) = rest.split_at_mut(half);
     let carry = digits(part, low, seen);
     rest[0] = _mm512_add_epi64(rest[0], carry);
     let inverse = &constants.inverse[..half];
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_constant::<B, false>(columns, &constants.inverse_low, part, seen);
-    mul_halves::<B, false>(&mut columns[B..], [inverse, &inverse[B..]], [&part[B..], part]);
+    let zero = _mm512_setzero_si512();
+    mul_halves::<B, false>(&mut columns[B..], [inverse, &inverse[B..]], [&part[B..], part], zero);
     let last = part[half - 1];
     let sums = part;
     let (_, more) = digits_and_sums::<B>(q, sums, columns, seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     // R = (P + q·N) / X.
     let n = &constants.n[..half];
-    rest[0] = _mm512_add_epi64(rest[0], vanish::<B>(last, q, n));
-    mul_halves::<B, true>(rest, [&n[B..], n], [q, &q[B..]]);
+    let last = mul_halves::<B, true>(rest, [&n[B..], n], [q, &q[B..]], last);
+    // What the lower blocks by themselves bring to that column.
+    let last = _mm512_madd52hi_epu64(last, q[B - 1], _mm512_set1_epi64(n[B - 1] as i64));
+    let last = _mm512_add_epi64(last, _mm512_set1_epi64(512));
+    rest[0] = _mm512_add_epi64(rest[0], _mm512_srli_epi64::<52>(last));
     mul_constant::<B, true>(rest, &constants.n_second, &q[B..], seen);
-    ahead.fetch_one::<B>();
+    ahead.fetch_one();
     mul_half::<B>(rest, q, (sums, more), &constants.n_high, t, seen);
-}
-
-/// What P + q·N carries out of its 2·B lowest columns, `last` being P's last digit there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn vanish<const B: usize>(last: Row, q: &[Row], n: &[u64]) -> Row {
-    let zero = _mm512_setzero_si512();
-    let (q, n) = (&q[..2 * B], &n[..2 * B]);
-    let [mut s0, mut s1, mut s2, mut s3] = [last, _mm512_set1_epi64(512), zero, zero];
-    let word = |i: usize| _mm512_set1_epi64(n[2 * B - 1 - i] as i64);
-    for i in 0..B {
-        // Low halves meet in the last column, high halves come from the one below.
-        s0 = _mm512_madd52lo_epu64(s0, q[2 * i], word(2 * i));
-        s1 = _mm512_madd52lo_epu64(s1, q[2 * i + 1], word(2 * i + 1));
-        s2 = _mm512_madd52hi_epu64(s2, q[2 * i], word(2 * i + 1));
-        if i + 1 < B {
-            s3 = _mm512_madd52hi_epu64(s3, q[2 * i + 1], word(2 * i + 2));
-        }
-    }
-    let [a, b, c, d] = [s0, s1, s2, s3];
-    let sum = _mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d));
-    _mm512_srli_epi64::<52>(sum)
 }

@@ -75,7 +75,7 @@ impl Case {
                     eight.0.iter_mut().zip(number).for_each(|(row, &digit)| row.0[lane] = digit);
                 }
             }
-            lanes.multiply(&[]);
+            lanes.multiply();
             for (lane, pair) in pairs.iter().enumerate() {
                 let digits: Vec<u64> = lanes.out.0.iter().map(|row| row.0[lane]).collect();
                 let [a, b] = pair.each_ref().map(|a| ring.enter(&reduced(ring, &ifma.limbs(a))));
