@@ -43,7 +43,7 @@ pub(crate) struct Daemon {
     /// Where JSON lines are served over TCP
     #[arg(long, value_name = "IP:PORT")]
     lines: Option<SocketAddr>,
-    /// Where JSON lines are served over a Unix socket; an old socket there is replaced
+    /// Where JSON lines are served over a Unix socket; one on which nobody listens is replaced
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// Challenges squared at once, each by a thread that does nothing else
@@ -166,15 +166,24 @@ async fn serve(
     #[cfg(unix)]
     if let Some(path) = &command.socket {
         listening["socket"] = json!(path);
-        serve_socket(path, service)?;
+        serve_socket(path, service).await?;
     }
     #[cfg(not(unix))]
     if command.socket.is_some() {
         return Err(Failure::usage("usage.socket", "this system has no Unix sockets"));
     }
-    let text = format!("listening on {}", listening["http"].as_str().unwrap_or_default());
-    context.event("daemon.listening", text, listening);
+    context.event("daemon.listening", listening_text(&listening), listening);
     interrupt::wait().await
+}
+
+/// Each address and what is spoken there.
+fn listening_text(listening: &serde_json::Value) -> String {
+    let kinds = [("http", "HTTP"), ("lines", "JSON lines"), ("socket", "JSON lines")];
+    let told = kinds.iter().filter_map(|(name, spoken)| {
+        let address = listening[name].as_str()?;
+        Some(format!("{address} ({spoken})"))
+    });
+    format!("listening on {}", told.collect::<Vec<_>>().join(", "))
 }
 
 async fn bind(place: SocketAddr) -> Outcome<TcpListener> {
@@ -188,11 +197,21 @@ fn address(listener: &TcpListener) -> String {
 }
 
 #[cfg(unix)]
-fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
+async fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt};
     let failed = |error: std::io::Error| Failure::file(path, &error);
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
-        std::fs::remove_file(path).map_err(failed)?;
+        // Refused is what nobody listens on; whatever else comes of it, it is somebody's.
+        match tokio::net::UnixStream::connect(path).await {
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                std::fs::remove_file(path).map_err(failed)?;
+            }
+            _ => {
+                let message = format!("{}: the address is in use", path.display());
+                return Err(Failure::new(Exit::Environment, "daemon.listen", message)
+                    .hint("name another --socket, or stop what listens there"));
+            }
+        }
     }
     let listener = tokio::net::UnixListener::bind(path).map_err(failed)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;

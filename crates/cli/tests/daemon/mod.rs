@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The product of two primes of 64 bits: small, for speed.
@@ -16,6 +17,8 @@ pub struct Daemon {
     pub http: String,
     pub lines: String,
     pub token: String,
+    /// The lines of its standard error, but that it listens.
+    pub said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Daemon {
@@ -32,6 +35,7 @@ impl Daemon {
             .spawn()
             .expect("the daemon starts");
         let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let said = Arc::new(Mutex::new(Vec::new()));
         let listening = loop {
             let mut line = String::new();
             assert!(stderr.read_line(&mut line).expect("a line") > 0, "the daemon ended");
@@ -39,13 +43,19 @@ impl Daemon {
             if event["event"] == "daemon.listening" {
                 break event;
             }
+            said.lock().expect("whole").push(line);
         };
         // What it says later must not fill the pipe.
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let events = said.clone();
+        std::thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                events.lock().expect("whole").push(line);
+            }
+        });
         let text = |name: &str| listening[name].as_str().expect("an address").to_owned();
         let token = std::fs::read_to_string(folder.join("api.token")).expect("a token");
         let (http, lines) = (text("http"), text("lines"));
-        Self { child, http, lines, token: token.trim().to_owned() }
+        Self { child, http, lines, token: token.trim().to_owned(), said }
     }
 
     /// One HTTP exchange, as bytes: status and body.
@@ -91,6 +101,21 @@ impl Daemon {
             }
             assert!(start.elapsed() < Duration::from_secs(60), "{status}");
             std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The last event of this name about a challenge, once it is told.
+    pub fn event(&self, name: &str, id: &str) -> Value {
+        let start = Instant::now();
+        loop {
+            let said = self.said.lock().expect("whole").clone();
+            let mut events = said.iter().map(|line| serde_json::from_str(line).expect("JSON"));
+            let found = events.rfind(|event: &Value| event["event"] == name && event["id"] == id);
+            if let Some(event) = found {
+                return event;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "no {name}: {said:?}");
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 

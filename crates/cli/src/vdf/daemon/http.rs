@@ -120,11 +120,17 @@ fn router(api: Api) -> Router {
 /// Lets through who shows the token.
 async fn authorize(State(api): State<Api>, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
-    let token = given.and_then(|value| value.strip_prefix(b"Bearer ")).unwrap_or_default();
-    match api.token.check(token) {
+    match api.token.check(given.and_then(bearer).unwrap_or_default()) {
         Ok(()) => next.run(request).await,
         Err(failure) => Refusal(failure).into_response(),
     }
+}
+
+/// What follows the scheme, whose case does not matter, and its spaces (RFC 9110, section 11.4).
+fn bearer(credentials: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = credentials.split_at_checked(b"Bearer".len())?;
+    let spaces = token.iter().take_while(|&&byte| byte == b' ').count();
+    (scheme.eq_ignore_ascii_case(b"Bearer") && spaces > 0).then(|| &token[spaces..])
 }
 
 async fn submit(State(api): State<Api>, request: Request) -> Answer<(StatusCode, Json<Value>)> {
@@ -192,4 +198,19 @@ fn stream(
         let event = format!("event: {state}\ndata: {value}\n\n");
         Some((Ok(event), (!ended).then_some((entry, listener, permit))))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_has_no_case() {
+        for given in ["Bearer a b", "bearer a b", "BEARER   a b"] {
+            assert_eq!(bearer(given.as_bytes()), Some(&b"a b"[..]), "{given}");
+        }
+        for given in ["", "Bearer", "Bearera b", "Basic a b", "Bearer\ta b"] {
+            assert_eq!(bearer(given.as_bytes()), None, "{given}");
+        }
+    }
 }

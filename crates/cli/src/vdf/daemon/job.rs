@@ -6,6 +6,7 @@ use crate::io::{self, Access};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use tetralith_vdf::{Modulus, Residue, parse_hex};
 
@@ -91,9 +92,47 @@ impl Challenge {
 
     /// Where the state of its run is kept.
     pub(super) fn kept(&self, jobs: &Path) -> PathBuf {
-        jobs.join(&self.id).join("run")
+        jobs.join(&self.id).join(KEPT)
+    }
+
+    /// Where damaged files of that state are set aside until the challenge is done.
+    pub(super) fn aside(&self, jobs: &Path) -> PathBuf {
+        jobs.join(&self.id).join("damaged")
+    }
+
+    /// Sets aside what is kept of a run that could not be taken up, and says whether there was any.
+    ///
+    /// At first it is the file of the run alone and its copy, for the same run goes on from the others; if
+    /// that did not help, or it is of `another` run, all.
+    pub(super) fn set_aside(&self, jobs: &Path, another: bool) -> Outcome<bool> {
+        let (folder, aside) = (jobs.join(&self.id), self.aside(jobs));
+        let failed = |error: std::io::Error| Failure::file(&folder, &error);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let rest = name.to_str().and_then(|name| name.strip_prefix(KEPT));
+            if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
+                names.push(name);
+            }
+        }
+        let is_run = |name: &OsString| *name == "run.run" || *name == "run.run.copy";
+        if !another && !aside.exists() && names.iter().any(is_run) {
+            names.retain(is_run);
+        }
+        std::fs::create_dir_all(&aside).map_err(failed)?;
+        for name in &names {
+            let to = aside.join(name);
+            if to.is_dir() {
+                std::fs::remove_dir_all(&to).map_err(failed)?;
+            }
+            std::fs::rename(folder.join(name), to).map_err(failed)?;
+        }
+        Ok(!names.is_empty())
     }
 }
+
+/// The name of a run's state, with which those of its files begin.
+const KEPT: &str = "run";
 
 /// The file that makes a folder a challenge's.
 pub(super) const REQUEST: &str = "request.json";
@@ -105,10 +144,14 @@ pub(super) enum Status {
     Queued,
     Running { done: u64, per_second: f64 },
     Done { y: String, proof_bytes: u64, seconds: f64 },
-    Failed { code: String, message: String },
+    Failed { code: String, message: String, hint: Option<String> },
 }
 
 impl Status {
+    pub(super) fn failed(Failure { code, message, hint, .. }: Failure) -> Status {
+        Status::Failed { code: code.into(), message, hint }
+    }
+
     /// Whether nothing more will happen.
     pub(super) fn is_final(&self) -> bool {
         matches!(self, Status::Done { .. } | Status::Failed { .. })
@@ -134,12 +177,47 @@ pub(super) fn describe(challenge: &Challenge, status: &Status) -> Value {
         Status::Done { y, proof_bytes, seconds } => {
             json!({ "state": "done", "y": y, "proof_bytes": proof_bytes, "seconds": seconds })
         }
-        Status::Failed { code, message } => {
-            json!({ "state": "failed", "code": code, "message": message })
+        Status::Failed { code, message, hint } => {
+            json!({ "state": "failed", "code": code, "message": message, "hint": hint })
         }
     };
     if let (Value::Object(all), Value::Object(more)) = (&mut value, more) {
         all.extend(more);
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_the_run_goes_first() {
+        let jobs = tempfile::tempdir().expect("a folder");
+        let asked = json!({ "modulus": "cfa92a1c6559dd55bb75027437309ad3", "x": "5", "t": 4 });
+        let (challenge, _) = Challenge::from_request(asked, 1 << 20).expect("a challenge");
+        challenge.store(jobs.path(), 0).expect("stored");
+        let kept = challenge.kept(jobs.path());
+        let all = ["", ".new", ".previous", ".run", ".run.copy", ".tape0"];
+        let path = |suffix: &str| PathBuf::from(format!("{}{suffix}", kept.display()));
+        let make = |suffix: &str| std::fs::write(path(suffix), "?").expect("written");
+        let left = || all.iter().filter(|&suffix| path(suffix).exists()).copied();
+        all.iter().for_each(|suffix| make(suffix));
+        assert!(challenge.set_aside(jobs.path(), false).expect("moved"));
+        assert_eq!(left().collect::<Vec<_>>(), ["", ".new", ".previous", ".tape0"]);
+        // That did not help.
+        [".run", ".run.copy"].into_iter().for_each(make);
+        assert!(challenge.set_aside(jobs.path(), false).expect("moved"));
+        assert_eq!(left().count(), 0);
+        assert!(!challenge.set_aside(jobs.path(), false).expect("nothing to move"));
+        assert!(challenge.aside(jobs.path()).join("run.tape0").exists());
+        assert!(Challenge::load(&jobs.path().join(&challenge.id)).is_ok());
+        // Of another run all goes at once, as does all where there is no file of a run.
+        for (others, another) in [(&all[..], true), (&all[..3], false)] {
+            std::fs::remove_dir_all(challenge.aside(jobs.path())).expect("removed");
+            others.iter().for_each(|suffix| make(suffix));
+            assert!(challenge.set_aside(jobs.path(), another).expect("moved"));
+            assert_eq!(left().count(), 0);
+        }
+    }
 }

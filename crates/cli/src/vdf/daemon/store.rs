@@ -47,12 +47,15 @@ pub(super) struct Entry {
     pub(super) challenge: Challenge,
     status: watch::Sender<Status>,
     cancelled: AtomicBool,
+    /// Whether files of its run were damaged and are set aside.
+    set_aside: AtomicBool,
 }
 
 impl Entry {
     fn new(challenge: Challenge, status: Status) -> Arc<Self> {
         let (status, _) = watch::channel(status);
-        Arc::new(Self { challenge, status, cancelled: AtomicBool::new(false) })
+        let (cancelled, set_aside) = (AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Self { challenge, status, cancelled, set_aside })
     }
 
     pub(super) fn listen(&self) -> watch::Receiver<Status> {
@@ -60,17 +63,33 @@ impl Entry {
     }
 
     pub(super) fn describe(&self) -> Value {
-        describe(&self.challenge, &self.status.borrow())
+        self.tell(&self.status.borrow())
+    }
+
+    fn tell(&self, status: &Status) -> Value {
+        let mut value = describe(&self.challenge, status);
+        if self.has_set_aside() {
+            value["set_aside"] = true.into();
+        }
+        value
     }
 
     /// The status that a listener sees now, and whether it is the last.
     pub(super) fn heard(&self, listener: &mut watch::Receiver<Status>) -> (Value, bool) {
         let status = listener.borrow_and_update();
-        (describe(&self.challenge, &status), status.is_final())
+        (self.tell(&status), status.is_final())
     }
 
-    fn has_failed(&self) -> bool {
-        matches!(*self.status.borrow(), Status::Failed { .. })
+    /// The code with which it failed.
+    fn failure(&self) -> Option<String> {
+        match &*self.status.borrow() {
+            Status::Failed { code, .. } => Some(code.clone()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn has_set_aside(&self) -> bool {
+        self.set_aside.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
@@ -82,9 +101,14 @@ impl Entry {
     }
 }
 
+/// The codes of a run that cannot go on from what is kept: that is damaged, or of another run.
+pub(super) const DAMAGED: &str = "checkpoint.damaged";
+pub(super) const OTHER: &str = "state.checkpoint";
+
 /// The end of a challenge that nobody asks for any more.
 pub(super) fn cancelled() -> Status {
-    Status::Failed { code: "challenge.cancelled".into(), message: "cancelled".into() }
+    let (code, message) = ("challenge.cancelled".into(), "cancelled".into());
+    Status::Failed { code, message, hint: None }
 }
 
 /// The end of a challenge, as it lies in its folder.
@@ -96,6 +120,8 @@ struct Ended {
     seconds: f64,
     code: Option<String>,
     message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 impl Store {
@@ -127,6 +153,7 @@ impl Store {
             let status = ended(&jobs.join(&challenge.id)).unwrap_or(Status::Queued);
             let queued = !status.is_final();
             let entry = Entry::new(challenge, status);
+            entry.set_aside.store(entry.challenge.aside(&jobs).exists(), Ordering::Relaxed);
             state.all.insert(entry.challenge.id.clone(), entry.clone());
             if queued {
                 state.queue.push_back(entry);
@@ -159,7 +186,7 @@ impl Store {
     fn take(&self, challenge: Challenge) -> Outcome<Arc<Entry>> {
         let mut state = self.lock();
         let known = state.all.get(&challenge.id).cloned();
-        if let Some(entry) = known.iter().find(|entry| !entry.has_failed()) {
+        if let Some(entry) = known.iter().find(|entry| entry.failure().is_none()) {
             return Ok(entry.clone());
         }
         let busy = |code, message: String| Err(Failure::new(Exit::State, code, message));
@@ -173,10 +200,17 @@ impl Store {
             let message = format!("{} challenges are kept; delete some", state.all.len());
             return busy("daemon.full", message);
         }
-        challenge.store(&self.jobs, state.sequence)?;
+        let not_taken = "the challenge was not taken: make room or mend that, and submit it again";
+        challenge.store(&self.jobs, state.sequence).map_err(|failure| failure.hint(not_taken))?;
         state.sequence = state.sequence.saturating_add(1);
         let entry = match known {
             Some(entry) => {
+                let code = entry.failure().unwrap_or_default();
+                if [DAMAGED, OTHER].contains(&&code[..])
+                    && challenge.set_aside(&self.jobs, code == OTHER)?
+                {
+                    entry.set_aside.store(true, Ordering::Relaxed);
+                }
                 // How it ended before counts no more; there is no such file where it could not be written.
                 let _ = std::fs::remove_file(self.jobs.join(&challenge.id).join(RESULT));
                 entry.set(Status::Queued);
@@ -279,13 +313,15 @@ impl Store {
                 seconds: *seconds,
                 code: None,
                 message: None,
+                hint: None,
             },
-            Status::Failed { code, message } => Ended {
+            Status::Failed { code, message, hint } => Ended {
                 y: None,
                 proof_bytes: 0,
                 seconds: 0.0,
                 code: Some(code.clone()),
                 message: Some(message.clone()),
+                hint: hint.clone(),
             },
             Status::Queued | Status::Running { .. } => return Ok(()),
         };
@@ -293,7 +329,10 @@ impl Store {
         io::write(&folder.join(RESULT), &text, Access::Public, true)?;
         // What failed may be tried again from there, and is removed with the challenge.
         if matches!(status, Status::Done { .. }) {
-            let _ = Prover::forget(&entry.challenge.kept(&self.jobs)); // only room on the disk
+            // Only room on the disk.
+            let _ = Prover::forget(&entry.challenge.kept(&self.jobs));
+            let _ = std::fs::remove_dir_all(entry.challenge.aside(&self.jobs));
+            entry.set_aside.store(false, Ordering::Relaxed);
         }
         self.leave(entry, status);
         Ok(())
@@ -334,10 +373,10 @@ const MAX_PROOF: u64 = 1 << 20;
 fn ended(folder: &Path) -> Option<Status> {
     let text = io::read(&folder.join(RESULT), 1 << 16).ok()?;
     let ended: Ended = serde_json::from_slice(&text).ok()?;
-    let Ended { y, proof_bytes, seconds, code, message } = ended;
+    let Ended { y, proof_bytes, seconds, code, message, hint } = ended;
     match (y, code, message) {
         (Some(y), None, None) => Some(Status::Done { y, proof_bytes, seconds }),
-        (None, Some(code), Some(message)) => Some(Status::Failed { code, message }),
+        (None, Some(code), Some(message)) => Some(Status::Failed { code, message, hint }),
         _ => None,
     }
 }

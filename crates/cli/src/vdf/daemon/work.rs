@@ -2,12 +2,14 @@
 
 use super::super::eval::describe_fault;
 use super::job::{Challenge, Status};
-use super::store::{Entry, Store, cancelled};
+use super::store::{DAMAGED, Entry, Store, cancelled};
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure, Outcome};
 use serde_json::{Value, json};
 use std::any::Any;
+use std::io::ErrorKind::{QuotaExceeded, StorageFull};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::Trouble;
 use tetralith_vdf::{
@@ -28,6 +30,15 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 /// Works until the daemon stops.
 pub(super) fn run(context: Context, store: &Store, settings: Settings) {
     while let Some(entry) = store.next() {
+        if entry.has_set_aside() {
+            let id = &entry.challenge.id;
+            let aside = entry.challenge.aside(store.jobs());
+            let text = format!(
+                "challenge {id}: what was damaged of its state lies in {}; it goes on without that",
+                aside.display()
+            );
+            context.event("challenge.set_aside", text, json!({ "id": id }));
+        }
         let work =
             || Watch::new(context, store, &entry, settings.save_every).work(settings.options);
         if !work_on(context, store, &entry, work) {
@@ -54,7 +65,8 @@ fn work_on(
             let message = format!("the computation panicked: {}", said(&*panic));
             let fields = json!({ "id": entry.challenge.id });
             context.event("challenge.panicked", &message, fields);
-            end(store, entry, Status::Failed { code: "daemon.internal".into(), message }, None);
+            let failure = Failure::new(Exit::Environment, "daemon.internal", message);
+            let _ = end(store, entry, Status::failed(failure), None);
             return true;
         }
     };
@@ -63,26 +75,74 @@ fn work_on(
         Err(Error::Cancelled) if !entry.is_cancelled() => return false,
         Err(Error::Cancelled) => store.leave(entry, cancelled()),
         // The machine's trouble, not the challenge's: what is saved stays, and the next daemon goes on.
-        Err(error @ (Error::Io(_) | Error::Faulty(_))) => store.leave(entry, failed(error.into())),
-        Err(error) => end(store, entry, failed(error.into()), None),
+        Err(error @ (Error::Io(_) | Error::Faulty(_))) => {
+            let failure = explain(error, &entry.challenge.kept(store.jobs()));
+            tell_failure(context, entry, &failure);
+            store.leave(entry, Status::failed(failure));
+        }
+        Err(error) => {
+            let failure = explain(error, &entry.challenge.kept(store.jobs()));
+            tell_failure(context, entry, &failure);
+            let _ = end(store, entry, Status::failed(failure), None);
+        }
         Ok((y, proof)) => {
             let seconds = start.elapsed().as_secs_f64();
             let proof_bytes = proof.as_ref().map_or(0, |proof| proof.len() as u64);
             let status = Status::Done { y: y.to_string(), proof_bytes, seconds };
-            end(store, entry, status, proof.as_deref());
+            if let Err(failure) = end(store, entry, status, proof.as_deref()) {
+                tell_failure(context, entry, &failure);
+            }
         }
     }
     true
 }
 
-fn end(store: &Store, entry: &Entry, status: Status, proof: Option<&[u8]>) {
-    if let Err(failure) = store.end(entry, status, proof) {
-        store.leave(entry, failed(failure));
-    }
+/// Writes how a challenge ended; what cannot be written is its end, until it is submitted again.
+fn end(store: &Store, entry: &Entry, status: Status, proof: Option<&[u8]>) -> Outcome {
+    store.end(entry, status, proof).map_err(|failure| {
+        let failure = failure.hint(AGAIN);
+        store.leave(entry, Status::failed(failure.clone()));
+        failure
+    })
 }
 
-fn failed(Failure { code, message, .. }: Failure) -> Status {
-    Status::Failed { code: code.into(), message }
+const AGAIN: &str =
+    "what was saved before is whole: make room or mend that, and submit the challenge again";
+
+/// What ended a run whose state is kept at this name, and what to do next.
+fn explain(error: Error, kept: &Path) -> Failure {
+    let hint = match &error {
+        Error::Io(error) if matches!(error.kind(), StorageFull | QuotaExceeded) => AGAIN,
+        Error::Io(_) => {
+            "mend that and submit the challenge again, or delete it first to begin anew"
+        }
+        Error::Faulty(_) => {
+            return Failure::from(error).hint("mend the machine, and submit the challenge again");
+        }
+        Error::CheckpointMemory => {
+            "start the daemon with the --memory it had and submit the challenge again, or delete it \
+             first to begin anew"
+        }
+        // A request was checked when it was taken: this is about the files.
+        _ => {
+            "submit the challenge again: what is damaged is set aside, and it goes on without that"
+        }
+    };
+    let mut failure = Failure::from(error);
+    if failure.exit == Exit::Usage {
+        failure.code = DAMAGED;
+    }
+    let message = format!("{}: {}", kept.display(), failure.message);
+    Failure { message, ..failure }.hint(hint)
+}
+
+/// Tells the operator how a challenge failed.
+fn tell_failure(context: Context, entry: &Entry, failure: &Failure) {
+    let id = &entry.challenge.id;
+    let Failure { code, message, hint, .. } = failure;
+    let next = hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
+    let text = format!("challenge {id} failed: {message}{next}");
+    context.event("challenge.failed", text, json!({ "id": id, "code": code, "hint": hint }));
 }
 
 /// An error of the machine while this challenge was computed, in words and as fields.
@@ -128,7 +188,7 @@ impl<'a> Watch<'a> {
         Ok((y, Some(proof.to_bytes())))
     }
 
-    fn evaluate(&mut self, kept: &std::path::Path) -> Result<Residue, Error> {
+    fn evaluate(&mut self, kept: &Path) -> Result<Residue, Error> {
         let Challenge { modulus, x, iterations, .. } = &self.entry.challenge;
         let mut evaluation = match Checkpoint::load(kept)? {
             Some((checkpoint, problem)) => {
