@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use sha2::{Digest, Sha256};
 use tetralith_vdf::eval::CHECK_EVERY;
-use tetralith_vdf::{Modulus, Next, Options, Prover, System};
+use tetralith_vdf::{Error, Modulus, Next, Options, Prover, System};
 
 const T: u64 = 2 * CHECK_EVERY + 345;
 
@@ -39,4 +40,31 @@ fn no_proof_is_lost_by_a_flipped_bit() {
             }
         }
     }
+}
+
+/// Earlier versions kept proofs that nobody had checked.
+#[test]
+fn a_kept_proof_that_is_wrong() {
+    let modulus = Modulus::rsa2048();
+    let (x, _) = modulus.reduce(b"kept");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut prover =
+        Prover::new(System::Segmented, &modulus, &x, 2 * T, Options::default()).unwrap();
+    let stopped = prover.run_kept(Some(&path), &mut |progress| {
+        if progress.done > 3 * T / 2 { Next::Stop } else { Next::Save }
+    });
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+    for name in ["run.run", "run.run.copy"] {
+        let name = folder.path().join(name);
+        let mut bytes = std::fs::read(&name).unwrap();
+        let end = bytes.len() - 32;
+        assert_eq!(bytes[end..], Sha256::digest(&bytes[..end])[..]);
+        bytes[end - 1] ^= 1;
+        let hash = Sha256::digest(&bytes[..end]);
+        bytes[end..].copy_from_slice(&hash);
+        std::fs::write(&name, &bytes).unwrap();
+    }
+    let (_, proof) = prover.run_kept(Some(&path), &mut |_| Next::GoOn).unwrap();
+    proof.verify().unwrap();
 }
