@@ -8,8 +8,8 @@
 //! ```
 //!
 //! For each j, the product of the C_m to the powers b_(mγ + j) < 2^κ takes a multiplication a block and
-//! one for each number below 2^κ: T/κ + γ·2^κ together. They do not wait for each other, which makes them
-//! cheaper than squarings ([`tetralith_kernels::mont::FastRing::product_of_powers_vartime`]), and threads
+//! one for each number below 2^κ: T/κ + γ·2^κ together. They do not wait for each other, so that a core makes
+//! eight of them side by side ([`tetralith_kernels::mont::FastRing::product_of_powers_vartime`]), and threads
 //! share them.
 //!
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
