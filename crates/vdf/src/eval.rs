@@ -47,6 +47,22 @@ pub struct Progress {
     pub trouble: Option<Trouble>,
 }
 
+impl Progress {
+    /// All is squared, and the proof is being computed.
+    pub(crate) fn proving(iterations: u64) -> Self {
+        Self { done: iterations, iterations, proving: true, fault: None, trouble: None }
+    }
+
+    /// The progress of a part of `iterations` squarings, which begins after `before`.
+    pub(crate) fn of_part(self, before: u64, iterations: u64) -> Self {
+        let fault = self.fault.map(|Fault { found_at, back_to }| Fault {
+            found_at: found_at + before,
+            back_to: back_to + before,
+        });
+        Self { done: self.done + before, iterations, fault, ..self }
+    }
+}
+
 /// What may happen to the files of a run, and does not end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {

@@ -185,14 +185,7 @@ impl Prover {
                 course.end_stage(plan, tape, statement, &self.options)?;
                 continue;
             }
-            let iterations = self.iterations;
-            let now = Progress {
-                done: iterations,
-                iterations,
-                proving: true,
-                fault: None,
-                trouble: None,
-            };
+            let now = Progress::proving(self.iterations);
             let go_on = &mut || watch(now) != Next::Stop;
             let company = Watch { on_thread: self.options.on_thread, go_on };
             let finished = match plan.prove(&mut tape, self.system, &statement, company) {

@@ -92,6 +92,11 @@ impl<'a> Course<'a> {
         Ok(tape)
     }
 
+    /// Squarings of the segments before one.
+    fn before(&self, i: usize) -> u64 {
+        self.run.stages[..i].iter().map(|stage| stage.iterations).sum()
+    }
+
     /// The input of a segment: each begins at the representative of the one before, whose squares are
     /// the same.
     pub(super) fn start(&self, i: usize) -> Residue {
@@ -144,7 +149,7 @@ impl<'a> Course<'a> {
         watch: &mut dyn FnMut(Progress) -> Next,
     ) {
         if evaluation.done() > 0 || damaged {
-            let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+            let before = self.before(i);
             let (done, iterations) = (before + evaluation.done(), self.run.iterations);
             let trouble = damaged.then_some(Trouble::Damaged);
             watch(Progress { done, iterations, proving: false, fault: None, trouble });
@@ -159,7 +164,7 @@ impl<'a> Course<'a> {
         file: &mut Option<TapeFile>,
         watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<Residue, Error> {
-        let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let before = self.before(i);
         let whole = self.run.iterations;
         loop {
             if let Some(y) = evaluation.result() {
@@ -169,14 +174,8 @@ impl<'a> Course<'a> {
                 }
                 return Ok(y);
             }
-            let mut progress = evaluation.advance(eval::CHECK_EVERY)?;
-            progress.done += before;
-            progress.iterations = whole;
-            if let Some(fault) = &mut progress.fault {
-                fault.found_at += before;
-                fault.back_to += before;
-            }
-            let next = watch(progress);
+            let progress = evaluation.advance(eval::CHECK_EVERY)?;
+            let next = watch(progress.of_part(before, whole));
             if next != Next::GoOn {
                 self.save(evaluation, file)?;
             }
@@ -243,7 +242,7 @@ impl<'a> Course<'a> {
         back_to: u64,
         watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<(), Error> {
-        let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let before = self.before(i);
         let (done, iterations) = (before + back_to, self.run.iterations);
         let found_at = before + self.run.stages[i].iterations;
         let fault = Some(Fault { found_at, back_to: done });
@@ -271,14 +270,7 @@ impl<'a> Course<'a> {
                 }
                 _ => self.recorded_again(&plan, &statement, i, watch)?,
             };
-            let iterations = self.run.iterations;
-            let now = Progress {
-                done: iterations,
-                iterations,
-                proving: true,
-                fault: None,
-                trouble: None,
-            };
+            let now = Progress::proving(self.run.iterations);
             let go_on = &mut || watch(now) != Next::Stop;
             let company = Watch { on_thread: prover.options.on_thread, go_on };
             match plan.prove(&mut tape, System::Segmented, &statement, company) {
@@ -299,14 +291,13 @@ impl<'a> Course<'a> {
         watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<Tape, Error> {
         let Statement { modulus, x, iterations, y } = statement;
-        let before: u64 = self.run.stages[..i].iter().map(|stage| stage.iterations).sum();
+        let before = self.before(i);
         let mut evaluation = Evaluation::new(modulus, x, *iterations)?;
         evaluation.record(plan.tape(modulus));
         self.report_fault(i, 0, watch)?;
         while evaluation.result().is_none() {
-            let mut progress = evaluation.advance(eval::CHECK_EVERY)?;
-            (progress.done, progress.iterations) = (progress.done + before, self.run.iterations);
-            if watch(progress) == Next::Stop {
+            let progress = evaluation.advance(eval::CHECK_EVERY)?;
+            if watch(progress.of_part(before, self.run.iterations)) == Next::Stop {
                 return Err(Error::Cancelled);
             }
         }
