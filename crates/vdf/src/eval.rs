@@ -134,8 +134,7 @@ impl Evaluation {
         if iterations > MAX_ITERATIONS {
             return Err(Error::TooManySquarings(iterations));
         }
-        let product = nat::mul(modulus.limbs(), &[CHECK_PRIME]);
-        let squarer = Squarer::new(&product).expect("an odd modulus times an odd prime is odd");
+        let squarer = Squarer::of(modulus.checked().clone());
         let mut evaluation = Self {
             modulus: modulus.clone(),
             x: x.clone(),

@@ -101,8 +101,9 @@ impl Plan {
     /// The empty tape to record on.
     pub(crate) fn tape(&self, modulus: &Modulus) -> Tape {
         let count = self.iterations.div_ceil(self.interval()).max(1);
+        let tape = Tape::every(modulus, self.interval(), count as usize, Space::new(self));
         // Of the modulus alone, and so not for after the last squaring.
-        modulus.fast().prepare_products();
-        Tape::every(modulus, self.interval(), count as usize, Space::new(self))
+        super::check::ring_of(&tape, modulus).prepare_products();
+        tape
     }
 }

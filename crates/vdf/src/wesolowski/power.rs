@@ -7,21 +7,21 @@ use super::Watch;
 use super::digits::Digits;
 use super::plan::Plan;
 use crate::tape::Tape;
-use crate::{Element, Modulus};
 use std::ops::Range;
 use tetralith_kernels::mont::{FastRing, Schedule};
 
-/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits; none where it was stopped.
+/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits, a number below the modulus of `ring`, of which the values on the
+/// tape are elements; none where it was stopped.
 pub(super) fn power(
     plan: &Plan,
     tape: &mut Tape,
-    modulus: &Modulus,
+    ring: &FastRing,
     prime: &[u64; 4],
     watch: &mut Watch<'_>,
-) -> Option<Element> {
+) -> Option<Vec<u64>> {
     let digits = Digits::new(*plan, prime);
     let Space { digits: mut filled, schedules } = tape.take_space();
-    let mut workers = workers(plan, modulus, schedules);
+    let mut workers = workers(plan, ring, schedules);
     // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
     let count = plan.stride.min(plan.blocks());
     let (group, len) = (plan.group(), plan.used_values());
@@ -44,10 +44,9 @@ pub(super) fn power(
             mine.run(plan.bits, tape, lists);
         });
     }
-    let mut ring = modulus.fast().clone();
-    let mut out = ring.one();
-    workers.iter().for_each(|worker| ring.mul_assign(&mut out, &worker.out));
-    Some(modulus.residue(ring.leave(&out)).element(modulus))
+    let [first, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
+    others.iter().for_each(|other| first.ring.mul_assign(&mut first.out, &other.out));
+    Some(ring.leave(&first.out))
 }
 
 /// The memory of a computation: asked for, and touched, before the last squaring, after which there is no
@@ -80,15 +79,12 @@ fn parts(plan: &Plan) -> u32 {
 }
 
 /// One for each part.
-fn workers(plan: &Plan, modulus: &Modulus, schedules: Vec<Schedule>) -> Vec<Worker> {
+fn workers(plan: &Plan, ring: &FastRing, schedules: Vec<Schedule>) -> Vec<Worker> {
     let (most, parts) = ((1u64 << plan.bits) - 1, parts(plan));
     let end = |i: u32| 1 + (most * u64::from(i) / u64::from(parts)) as u32;
     let ranges = (0..parts).map(|i| end(i)..end(i + 1));
     let schedules = schedules.into_iter().chain(std::iter::repeat_with(Schedule::new));
-    ranges
-        .zip(schedules)
-        .map(|(range, schedule)| Worker::new(modulus.fast(), range, schedule))
-        .collect()
+    ranges.zip(schedules).map(|(range, schedule)| Worker::new(ring, range, schedule)).collect()
 }
 
 /// The schedule of a range of digits.
