@@ -30,6 +30,6 @@ mod test_moduli;
 pub use each::TwoPowers;
 pub use elements::Elements;
 pub use fast::{FastRing, Kernel};
-pub use powers::Schedule;
+pub use powers::{Exponents, Schedule, Term};
 pub use ring::Ring;
 pub use squarer::Squarer;

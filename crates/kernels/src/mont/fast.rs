@@ -336,9 +336,9 @@ impl FastRing {
 
     /// The first `count` odd powers of `base`.
     fn odd_powers(&mut self, base: &[u64], count: usize) -> Vec<Vec<u64>> {
-        let mut square = base.to_vec();
-        self.square_assign(&mut square, 1);
         let mut powers = vec![base.to_vec()];
+        let mut square = base.to_vec();
+        self.square_assign(&mut square, u64::from(count > 1));
         while powers.len() < count {
             let mut next = powers[powers.len() - 1].clone();
             self.mul_assign(&mut next, &square);

@@ -1,13 +1,16 @@
 //! Products of many elements raised to small powers.
 //!
-//! Π v_m^(e_m) takes one multiplication a value and one for each exponent in use or not. With
-//! R_e = Π v_m over those m with e_m ≥ e, it is R_1·R_2·…: the values are taken by falling exponent,
+//! Π v_i^(k_i) over a list of terms takes one multiplication a term and one for each digit k in use or not.
+//! With R_k = Π v_i over those i with k_i ≥ k, it is R_1·R_2·…: the terms are taken by falling digit,
 //!
 //! ```text
-//! for e = highest … lowest:  run ·= v_m for each m with e_m = e;  sum ·= run
+//! for k = highest … lowest:  run ·= v_i for each i with k_i = k;  sum ·= run
 //! ```
 //!
-//! Eight ranges of exponents, cut so that they have equally much to do, are worked off at a time. A step
+//! and sum·run^lowest is the product. Where all exponents are odd, 2·k + 1, half as many digits do: the same
+//! steps end in (sum·run^lowest)²·run.
+//!
+//! Eight ranges of digits, cut so that they have equally much to do, are worked off at a time. A step
 //! multiplies each run by its next value, or its sum by its run: with IFMA in lanes (`ifma/lanes.rs`), else
 //! one by one. The steps are laid out beforehand, so that values, which are met in an order that no cache
 //! foresees, are fetched from memory while the products before them are made.
@@ -83,19 +86,48 @@ impl Eights for OneByOne<'_> {
     }
 }
 
+/// A value and its digit, which says to what power it is raised, see [`Exponents`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    /// The index of the value.
+    pub value: u32,
+    /// k.
+    pub digit: u32,
+}
+
+/// What exponent a digit k stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exponents {
+    /// k.
+    Digits,
+    /// 2·k + 1.
+    Odd,
+}
+
+impl Exponents {
+    /// (s, t), where the exponent is s·k + t.
+    fn line(self) -> (u64, u64) {
+        match self {
+            Exponents::Digits => (1, 0),
+            Exponents::Odd => (2, 1),
+        }
+    }
+}
+
 /// The steps of a product of powers, kept as space for the next one's.
 #[derive(Default)]
 pub struct Schedule {
     steps: Vec<Step>,
-    /// The lowest exponent of each eighth, highest first.
+    /// The lowest digit of each eighth, highest first.
     lowest: [u32; 8],
-    /// The number of values with each exponent; then where in `steps` the next one goes.
+    /// The number of terms with each digit; then where in `steps` the next one goes.
     places: Vec<u32>,
-    /// The sum of the exponents in the range.
+    /// The number of terms in the range, and the sum of their digits.
+    terms: u64,
     sum: u64,
 }
 
-/// Steps that the longest of eight parts may have above the mean, as a rule: the values of one exponent.
+/// Steps that the longest of eight parts may have above the mean, as a rule: the terms of one digit.
 const ROOM: usize = 64;
 
 /// How many steps before its use a value is sent for: one is too late where memory is far.
@@ -108,30 +140,30 @@ impl Schedule {
         Self::default()
     }
 
-    /// Space for so many values and different exponents, which the system has given when this returns.
+    /// Space for so many terms and different digits, which the system has given when this returns.
     #[must_use]
-    pub fn with_room(values: usize, exponents: usize) -> Self {
-        let steps = vec![NO_STEP; (values + exponents).div_ceil(8) + ROOM];
-        let places = vec![1; exponents];
+    pub fn with_room(terms: usize, digits: usize) -> Self {
+        let steps = vec![NO_STEP; (terms + digits).div_ceil(8) + ROOM];
+        let places = vec![1; digits];
         let mut schedule = Self { steps, places, ..Self::default() };
         schedule.steps.clear();
         schedule.places.clear();
         schedule
     }
 
-    /// Bytes that the steps for so many values and different exponents take, about.
+    /// Bytes that the steps for so many terms and different digits take, about.
     #[must_use]
-    pub fn bytes(values: u64, exponents: u64) -> u64 {
-        values.saturating_add(exponents.saturating_mul(2)).saturating_mul(4).saturating_add(1024)
+    pub fn bytes(terms: u64, digits: u64) -> u64 {
+        terms.saturating_add(digits.saturating_mul(2)).saturating_mul(4).saturating_add(1024)
     }
 
-    /// Lays out the steps for those of the exponents that are in `range`.
-    fn lay_out(&mut self, exponents: &[u32], range: &Range<u32>) {
-        let index = |exponent: u32| exponent.wrapping_sub(range.start) as usize;
+    /// Lays out the steps for the terms whose digits are in `range`.
+    fn lay_out(&mut self, terms: &[Term], range: &Range<u32>) {
+        let index = |term: &Term| term.digit.wrapping_sub(range.start) as usize;
         self.places.clear();
         self.places.resize(range.len(), 0);
-        for &exponent in exponents {
-            if let Some(number) = self.places.get_mut(index(exponent)) {
+        for term in terms {
+            if let Some(number) = self.places.get_mut(index(term)) {
                 *number += 1;
             }
         }
@@ -139,19 +171,20 @@ impl Schedule {
         let eighth = all.div_ceil(8);
         self.steps.clear();
         self.lowest = [range.end; 8];
-        self.sum = 0;
+        (self.terms, self.sum) = (0, 0);
         let (mut lane, mut at, mut done) = (0, 0, 0);
         for (i, place) in self.places.iter_mut().enumerate().rev() {
             let number = core::mem::replace(place, (8 * at + lane) as u32) as usize;
             at += number;
             done += number + 1;
             self.lowest[lane] = range.start + i as u32;
+            self.terms += number as u64;
             self.sum += number as u64 * u64::from(self.lowest[lane]);
             if self.steps.len() < at + 1 {
                 self.steps.resize(at + 1, NO_STEP);
             }
             if done >= (lane + 1) * eighth {
-                // The lowest exponent of an eighth needs no sum; see `weighted`.
+                // The lowest digit of an eighth needs no sum: that is made at the end.
                 (lane, at) = (lane + 1, 0);
                 self.lowest[lane.min(7)] = range.start + i as u32;
             } else if i > 0 {
@@ -160,12 +193,28 @@ impl Schedule {
             }
         }
         let steps = self.steps.as_flattened_mut();
-        for (m, &exponent) in exponents.iter().enumerate() {
-            if let Some(place) = self.places.get_mut(index(exponent)) {
-                steps[*place as usize] = m as u32;
+        for term in terms {
+            if let Some(place) = self.places.get_mut(index(term)) {
+                steps[*place as usize] = term.value;
                 *place += 8;
             }
         }
+    }
+
+    /// The powers of the eight runs, and that of the sums, which make the product.
+    fn powers(&self, exponents: Exponents) -> ([[u64; 1]; 8], [u64; 1]) {
+        let (s, t) = exponents.line();
+        (self.lowest.map(|lowest| [s * u64::from(lowest) + t]), [s])
+    }
+
+    /// To which power the factor g is missing in the product where runs and sums come out of lanes.
+    ///
+    /// A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
+    fn missing(&self, exponents: Exponents) -> i128 {
+        let (s, t) = exponents.line();
+        let (runs, sums) = self.powers(exponents);
+        let made: u64 = runs.iter().map(|[power]| power + sums[0]).sum();
+        i128::from(s * self.sum + t * self.terms) - i128::from(made)
     }
 }
 
@@ -182,88 +231,91 @@ impl FastRing {
         }
     }
 
-    /// The product of `values`, each raised to its exponent, over those with an exponent in `range`.
+    /// The product of the terms' values, each raised to the power that its digit stands for, over those with
+    /// a digit in `range`.
     ///
-    /// It takes one multiplication a value and one for each number in `range`. Several threads take a
+    /// It takes one multiplication a term and one for each number in `range`. Several threads take a
     /// range each. `space` is used again from one product to the next.
     ///
     /// # Panics
-    /// There are fewer values than exponents.
+    /// A term has no value.
     #[must_use]
     pub fn product_of_powers_vartime(
         &mut self,
         values: &Elements,
-        exponents: &[u32],
+        (terms, exponents): (&[Term], Exponents),
         range: Range<u32>,
         space: &mut Schedule,
     ) -> Vec<u64> {
-        assert!(exponents.len() <= values.len(), "each exponent has a value");
-        space.lay_out(exponents, &range);
+        let most = terms.iter().fold(0, |most, term| most.max(term.value));
+        assert!(terms.is_empty() || (most as usize) < values.len(), "each term has a value");
+        space.lay_out(terms, &range);
         let mut ends = Elements::new(self, 16);
-        let shift = self.take_steps(space, values, &mut ends);
-        // Of each eighth, sum·run^lowest.
-        let lowest = space.lowest.map(|lowest| [u64::from(lowest)]);
-        // A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
-        let made: u64 = lowest.iter().map(|[lowest]| lowest + 1).sum();
-        let missing = i128::from(space.sum) - i128::from(made);
-        let scale = (shift > 0).then(|| self.power_of_two(shift as i128 * missing));
-        let scale = scale.as_ref().map(|(base, exponent)| (&base[..], &exponent[..]));
-        let terms = (0..8).map(|lane| (ends.value(lane), &lowest[lane][..]));
-        let terms: Vec<_> = terms.chain(scale).collect();
-        let mut out = self.multi_pow_vartime(&terms);
-        (0..8).for_each(|lane| self.mul_assign(&mut out, ends.value(8 + lane)));
-        out
+        let made_with = self.take_steps(space, values, &mut ends);
+        let (runs, sums) = space.powers(exponents);
+        let missing = space.missing(exponents);
+        let exponent = missing.unsigned_abs();
+        let exponent = [exponent as u64, (exponent >> 64) as u64];
+        let scale = made_with.map(|factors| self.enter(&factors[usize::from(missing < 0)]));
+        let scale = scale.as_ref().map(|base| (&base[..], &exponent[..]));
+        let mut sum = ends.value(8).to_vec();
+        (1..8).for_each(|lane| self.mul_assign(&mut sum, ends.value(8 + lane)));
+        let factors = (0..8).map(|lane| (ends.value(lane), &runs[lane][..]));
+        let factors: Vec<_> = factors.chain([(&sum[..], &sums[..])]).chain(scale).collect();
+        self.multi_pow_vartime(&factors)
     }
 
-    /// Takes the steps on the engine's best way; returns the bits of g.
-    fn take_steps(&mut self, space: &Schedule, values: &Elements, to: &mut Elements) -> usize {
+    /// Takes the steps on the engine's best way; returns g and 1/g, canonical, where products are too small by that.
+    fn take_steps(
+        &mut self,
+        space: &Schedule,
+        values: &Elements,
+        to: &mut Elements,
+    ) -> Option<[Vec<u64>; 2]> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if let (Engine::Ifma(ifma), true) = (&self.engine, space.steps.len() >= WORTH_LANES) {
-            let mut lanes = ifma.lanes(&self.ring);
+        if let (Engine::Ifma(ifma), true) = (&self.engine, space.steps.len() >= WORTH_LANES)
+            && let Some(mut lanes) = ifma.lanes(&self.ring)
+        {
             lanes.take(values, &space.steps);
+            let factors = lanes.factors().clone();
             lanes.finish(to);
-            return ifma.lanes_shift();
+            return Some(factors);
         }
         let mut each = OneByOne::new(self);
         each.take(values, &space.steps);
         each.finish(to);
-        0
-    }
-
-    /// Two or a half, modulo a number above two, and to which power it is 2^exponent.
-    fn power_of_two(&self, exponent: i128) -> (Vec<u64>, [u64; 2]) {
-        let mut base = self.ring.inverse_power_of_two(1);
-        if exponent >= 0 {
-            base.fill(0);
-            base[0] = 2;
-        }
-        let exponent = exponent.unsigned_abs();
-        (self.enter(&base), [exponent as u64, (exponent >> 64) as u64])
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mont::ring::bit_len;
     use crate::mont::test_moduli::{Words, reduced};
     use crate::mont::{Kernel, Ring};
 
-    /// Exponents of one kind: any, few different ones, all the same, none in the range.
-    fn exponents(words: &mut Words, count: usize, kind: usize) -> Vec<u32> {
-        let exponent = |_| match kind {
+    /// Terms of one kind: any digit, few different ones, all the same, none in the range; some values have
+    /// several terms, some none.
+    fn terms(words: &mut Words, count: usize, kind: usize) -> Vec<Term> {
+        let digit = |words: &mut Words| match kind {
             0 => words.next() as u32 & 0x7f,
             1 => [3, 20, 99][words.next() as usize % 3],
             2 => 17,
             _ => 0,
         };
-        (0..count).map(exponent).collect()
+        let term = |_| Term { value: words.next() as u32 % 300, digit: digit(words) };
+        (0..count).map(term).collect()
     }
 
     #[test]
     fn products_of_powers_match_single_powers() {
         let mut words = Words(11);
-        for bits in [500, 1238, 2048, 2070, 3318, 4150, 4200] {
-            let ring = Ring::new(&words.modulus(bits)).unwrap();
+        let rough = [500, 1238, 2048, 2070, 3318, 4150, 4200].map(|bits| words.rough_modulus(bits));
+        // 2^512 − 1 has factors in common with what products in lanes divide by.
+        for modulus in rough.into_iter().chain([vec![u64::MAX; 8]]) {
+            let bits = bit_len(&modulus);
+            let ring = Ring::new(&modulus).unwrap();
             let numbers: Vec<Vec<u64>> =
                 (0..300).map(|_| reduced(&ring, &words.modulus(bits))).collect();
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.fits(bits)) {
@@ -271,9 +323,12 @@ mod tests {
                 let mut values = Elements::new(&fast, 300);
                 numbers.iter().for_each(|number| values.push(&fast.enter(number)));
                 let mut space = Schedule::new();
-                for (count, kind, range) in [
+                let cases = [
                     (300, 0, 1..128),
                     (300, 0, 40..77),
+                    (300, 0, 0..128),
+                    (310, 2, 0..40),
+                    (40, 3, 0..1),
                     (200, 1, 1..100),
                     (90, 2, 17..18),
                     (90, 2, 1..20),
@@ -283,22 +338,23 @@ mod tests {
                     // Few values and many sums: the power of two that is missing is negative.
                     (300, 3, 1..400),
                     (9, 0, 1..400),
-                ] {
-                    let exponents = exponents(&mut words, count, kind);
-                    let got = fast.product_of_powers_vartime(
-                        &values,
-                        &exponents,
-                        range.clone(),
-                        &mut space,
-                    );
+                ];
+                for (i, (count, kind, range)) in cases.into_iter().enumerate() {
+                    let terms = terms(&mut words, count, kind);
+                    let exponents =
+                        if i % 2 == bits % 4 / 2 { Exponents::Digits } else { Exponents::Odd };
+                    let list = (&terms[..], exponents);
+                    let got =
+                        fast.product_of_powers_vartime(&values, list, range.clone(), &mut space);
                     let mut want = fast.one();
-                    for (m, &exponent) in exponents.iter().enumerate() {
-                        if range.contains(&exponent) {
-                            let power = fast.pow_vartime(values.value(m), &[u64::from(exponent)]);
-                            fast.mul_assign(&mut want, &power);
-                        }
+                    for term in terms.iter().filter(|term| range.contains(&term.digit)) {
+                        let k = u64::from(term.digit);
+                        let exponent = if exponents == Exponents::Odd { 2 * k + 1 } else { k };
+                        let power =
+                            fast.pow_vartime(values.value(term.value as usize), &[exponent]);
+                        fast.mul_assign(&mut want, &power);
                     }
-                    assert_eq!(fast.leave(&got), fast.leave(&want), "{bits} {kernel:?} {kind}");
+                    assert_eq!(fast.leave(&got), fast.leave(&want), "{bits} {kernel:?} {i}");
                 }
             }
         }
@@ -307,17 +363,18 @@ mod tests {
     #[test]
     fn eighths_have_equally_much_to_do() {
         let mut words = Words(12);
-        let exponents: Vec<u32> = (0..5000).map(|_| words.next() as u32 & 0x3ff).collect();
+        let term = |value| Term { value, digit: words.next() as u32 & 0x3ff };
+        let terms: Vec<Term> = (0..5000).map(term).collect();
         let mut schedule = Schedule::new();
-        schedule.lay_out(&exponents, &(1..1024));
-        let least = (exponents.iter().filter(|e| **e > 0).count() + 1023).div_ceil(8);
+        schedule.lay_out(&terms, &(1..1024));
+        let least = (terms.iter().filter(|term| term.digit > 0).count() + 1023).div_ceil(8);
         assert!(schedule.steps.len() <= least + 20, "{} {least}", schedule.steps.len());
         assert!(schedule.lowest.is_sorted_by(|a, b| a > b));
         assert_eq!(schedule.lowest[7], 1);
         let mut taken: Vec<u32> = schedule.steps.as_flattened().to_vec();
         taken.retain(|&m| m < ONE);
         taken.sort_unstable();
-        let all = (0..5000).filter(|&m| exponents[m as usize] > 0);
+        let all = (0..5000).filter(|&m| terms[m as usize].digit > 0);
         assert!(taken.into_iter().eq(all));
     }
 }

@@ -6,6 +6,7 @@
 
 use super::plan::{EXPANDED, Plan};
 use crate::field256::Field256;
+use tetralith_kernels::mont::Term;
 
 /// A remainder comes from the one so many places above it: they do not wait for each other.
 const APART: usize = 4;
@@ -27,13 +28,13 @@ impl Digits {
     }
 
     /// The digits of blocks m·γ + j for j from `first` on, a group or what is left of one: those of
-    /// each j together, by rising m.
-    pub(super) fn fill(&self, first: u64, out: &mut Vec<u32>) {
+    /// each j together, by rising m, which is the index of the value.
+    pub(super) fn fill(&self, first: u64, out: &mut Vec<Term>) {
         let (bits, stride) = (u64::from(self.plan.bits), self.plan.stride);
         let count = self.plan.group().min(stride - first);
         let len = self.plan.used_values() as u64;
         out.clear();
-        out.resize((count * len) as usize, 0);
+        out.resize((count * len) as usize, Term::default());
         // Blocks of one expansion, and from one expansion to the next.
         let (blocks, step) = (count + (self.values - 1) * stride, self.values * stride);
         let factor = self.field.pow(&self.field.two(), &[bits * step]);
@@ -59,7 +60,8 @@ impl Digits {
             for m in lowest..len.min(lowest + self.values) {
                 for j in 0..count {
                     let at = place + self.plan.bits * j as u32;
-                    out[(j * len + m) as usize] = digit(&expansion, at, self.plan.bits);
+                    let digit = digit(&expansion, at, self.plan.bits);
+                    out[(j * len + m) as usize] = Term { value: m as u32, digit };
                 }
                 // Of no use after the last value, where it may not fit.
                 place = place.wrapping_add((bits * stride) as u32);
@@ -98,13 +100,14 @@ mod tests {
             let (mut sum, mut filled) = (vec![0; 40], Vec::new());
             for first in (0..stride).step_by(plan.group() as usize) {
                 digits.fill(first, &mut filled);
-                for (i, &digit) in filled.iter().enumerate() {
+                for (i, &Term { value, digit }) in filled.iter().enumerate() {
                     let (j, m) =
                         (first + (i / plan.used_values()) as u64, (i % plan.used_values()) as u64);
                     let at = u64::from(bits) * (m * stride + j);
                     if digit == 0 {
                         continue;
                     }
+                    assert_eq!(u64::from(value), m);
                     let mut term = vec![0; 40];
                     term[(at / 64) as usize] = u64::from(digit);
                     if at % 64 > 0 {

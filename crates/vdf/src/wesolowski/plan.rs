@@ -3,7 +3,7 @@
 use super::power::Space;
 use crate::tape::Tape;
 use crate::{Error, Modulus};
-use tetralith_kernels::mont::{Elements, Schedule};
+use tetralith_kernels::mont::{Elements, Schedule, Term};
 
 /// κ, γ, and what they are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +28,10 @@ impl Plan {
         let element = Elements::bytes_of_one(modulus.fast()) as u64;
         let threads = threads.max(1);
         let plans = (1..=20).flat_map(move |bits| {
-            // A recorded value has one digit of 4 bytes in each of the blocks that are expanded, and
-            // its place in a schedule.
-            let value = element + 4 * (EXPANDED / u64::from(bits)) + 4;
+            // A recorded value has a term in each of the blocks that are expanded, and its place in a
+            // schedule.
+            let term = size_of::<Term>() as u64;
+            let value = element + term * (EXPANDED / u64::from(bits)) + 4;
             let fixed = Schedule::bytes(0, 1 << bits) + 100 * element * threads as u64;
             let room = memory.saturating_sub(fixed) / value;
             let least = iterations.div_ceil(room.saturating_sub(1).max(1) * u64::from(bits)).max(1);

@@ -8,7 +8,7 @@ use super::digits::Digits;
 use super::plan::Plan;
 use crate::tape::Tape;
 use std::ops::Range;
-use tetralith_kernels::mont::{FastRing, Schedule};
+use tetralith_kernels::mont::{Exponents, FastRing, Schedule, Term};
 
 /// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits, a number below the modulus of `ring`, of which the values on the
 /// tape are elements; none where it was stopped.
@@ -30,7 +30,7 @@ pub(super) fn power(
             return None;
         }
         digits.fill(first, &mut filled);
-        let lists: Vec<&[u32]> = filled.chunks_exact(len).collect();
+        let lists: Vec<&[Term]> = filled.chunks_exact(len).collect();
         let lists = &lists[..lists.len().min((count - first) as usize)];
         let [mine, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
         let on_thread = watch.on_thread;
@@ -53,7 +53,7 @@ pub(super) fn power(
 /// time for that.
 #[derive(Default)]
 pub(crate) struct Space {
-    digits: Vec<u32>,
+    digits: Vec<Term>,
     /// One for each thread.
     schedules: Vec<Schedule>,
 }
@@ -62,7 +62,7 @@ impl Space {
     /// What a plan needs.
     pub(super) fn new(plan: &Plan) -> Self {
         let (values, threads) = (plan.used_values(), parts(plan) as usize);
-        let mut digits = vec![1; values * plan.group() as usize];
+        let mut digits = vec![Term { value: 1, digit: 1 }; values * plan.group() as usize];
         digits.clear();
         let room = || Schedule::with_room(values.div_ceil(threads), (1 << plan.bits) / threads);
         Self { digits, schedules: (0..threads).map(|_| room()).collect() }
@@ -102,11 +102,12 @@ impl Worker {
     }
 
     /// Takes in the digits of some j, given by rising j.
-    fn run(&mut self, bits: u32, tape: &Tape, lists: &[&[u32]]) {
+    fn run(&mut self, bits: u32, tape: &Tape, lists: &[&[Term]]) {
         let Self { ring, range, schedule, out } = self;
         for digits in lists.iter().rev() {
+            let terms = (*digits, Exponents::Digits);
             let product =
-                ring.product_of_powers_vartime(tape.values(), digits, range.clone(), schedule);
+                ring.product_of_powers_vartime(tape.values(), terms, range.clone(), schedule);
             ring.square_assign(out, u64::from(bits));
             ring.mul_assign(out, &product);
         }

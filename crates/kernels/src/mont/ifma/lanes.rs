@@ -5,9 +5,10 @@
 //! product itself is in [`product`]; here are the way in and out, and what is done about wrong guesses.
 //!
 //! A number that lies along its registers stands for a where it is a·b^(l+m) mod N, see the
-//! [module above](super). A product in lanes divides by b^v instead of b^(l+m): it is g = b^h times
-//! smaller than what [`Ifma::multiply`](super::Ifma::multiply) makes of the same words. Who multiplies
-//! many numbers puts that right once, at the end.
+//! [module above](super). A product in lanes divides by b^v − 1 instead of b^(l+m): it is g = (b^v − 1)/b^(l+m)
+//! times smaller than what [`Ifma::multiply`](super::Ifma::multiply) makes of the same words. Who multiplies
+//! many numbers puts that right once, at the end. Moduli that have a factor in common with b^v − 1, which no
+//! product of two large primes has, do without lanes.
 //!
 //! # What was tried
 //! On a Zen 5, at 2048 bits, in nanoseconds for eight products, of which multiplications alone take 450
@@ -17,8 +18,8 @@
 //! columns of products added where they are made, 650; all other sums made inside products as well, 765.
 //! With blocks multiplied by Karatsuba's method too, and all sums apart, 650, at 4096 bits 3050 and not 4600;
 //! with the part that vanishes made among the upper columns, and the sums of halves before the products that
-//! do not need them, 620. A step with its way into lanes takes 750 to 790 in a proof; 40 more while its
-//! addresses were looked up twice and checked for each line.
+//! do not need them, 620, of which multiplications alone 440. With R = X² − 1, 365 for these and 540 in all. The
+//! digits of the result made where their last products are: 30 more.
 //!
 //! Values are sent for two steps ahead and one at a time between products of blocks, without jumps: loops over
 //! the lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more; into the
@@ -26,21 +27,23 @@
 //! whether they are in a cache. Code shared by all products of blocks is half as long and 30 slower. Factors put
 //! side by side a step ahead, in pieces between products of blocks, take as long as before them.
 //!
-//! What is left above multiplications is moved by loads and stores: of the sums and differences, 90 ns of them
-//! alone, none runs beside multiplications, though ports are free, for the window of instructions is full of
-//! loads that wait for theirs; and a store of 64 bytes costs two multiplications, which have three sources.
-//! Products that begin with the sums that they are added to need more registers than there are.
+//! What is left above multiplications are stores: these take 1420 cycles, there are 650 stores of 64 bytes, and
+//! together they take 2120. A store takes a cycle from both multipliers, which have three sources to be read, though
+//! not always: short loops of the same instructions run with and without that loss. Sums and differences cost little
+//! beside; the window of instructions is full of loads that wait for theirs. Products that begin with the sums that
+//! they are added to need more registers than there are.
 
 mod blocks;
 mod product;
 #[cfg(test)]
 mod tests;
 
-use super::super::exact::{Exact, power_of_two};
+use super::super::exact::{Exact, inverse_vartime, padded, power_of_two};
 use super::memory::{DIGIT, from_digits, to_digits};
-use super::{BLOCK_BITS, Ring};
+use super::{BLOCK_BITS, Ring, shift};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
+use crate::mont::portable::mul_wide;
 use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, SUM, Step};
 use blocks::Row;
 use core::arch::x86_64::*;
@@ -60,26 +63,56 @@ impl Eight {
 /// What belongs to a modulus.
 pub(super) struct Constants {
     product: product::Constants,
-    /// b^v mod N, which products leave as they are.
+    /// b^v − 1 mod N, which products leave as they are.
     one: Vec<Line>,
+    /// g and 1/g, canonical.
+    pub(super) factors: [Vec<u64>; 2],
+    /// What makes exact products those of lanes, see [`Exact::product_times`].
+    exactly: Vec<u64>,
 }
 
 impl Constants {
-    /// Of a modulus of the class of v blocks.
-    pub(super) fn new(ring: &Ring, v: usize, exact: &Exact) -> Self {
-        let digits = |limbs: &[u64], count: usize| {
-            let mut digits = vec![0; count];
+    /// Of a modulus of the class of v blocks; `None` where that has a factor in common with b^v − 1.
+    pub(super) fn new(ring: &Ring, v: usize, exact: &Exact) -> Option<Self> {
+        let times = |a: &[u64], c: &[u64]| ring.mul(&ring.enter(a), c);
+        let one = before(power_of_two(ring, BLOCK_BITS * v))?;
+        let inverse = inverse_vartime(ring, &one)?;
+        let digits = |limbs: &[u64]| {
+            let mut digits = vec![0; 8 * v];
             to_digits(&mut digits, limbs);
             digits
         };
-        let half = BLOCK_BITS * v / 2;
-        let fold = digits(&ring.inverse_power_of_two(half), 8 * v);
-        let inverse = digits(&exact.negative_inverse(half.div_ceil(64)), 4 * v);
-        let product = product::Constants::new(&fold, digits(exact.modulus(), 8 * v), inverse);
-        let one = digits(&power_of_two(ring, BLOCK_BITS * v), 8 * v);
-        let (one, _) = one.as_chunks::<8>();
-        Self { product, one: one.iter().map(|&words| Line(words)).collect() }
+        let limbs = exact.modulus().len();
+        // K = −1/N mod b^v − 1: as N·K + 1 = (b^v − 1)/one, it is −(1/one + 1)/N modulo b^v.
+        let mut quotient = vec![0; 2 * limbs];
+        let more = after(padded(&inverse, limbs));
+        mul_wide(&mut quotient, &more, &exact.negative_inverse(limbs));
+        let product =
+            product::Constants::new(digits(exact.modulus()), &digits(&quotient[..limbs]))?;
+        let factors = [
+            times(&one, &ring.inverse_power_of_two(shift(v))),
+            times(&inverse, &power_of_two(ring, shift(v))),
+        ];
+        let exactly = times(&inverse, &power_of_two(ring, 2 * 64 * limbs));
+        let one = digits(&one).as_chunks::<8>().0.iter().map(|&words| Line(words)).collect();
+        Some(Self { product, one, factors, exactly: padded(&exactly, limbs) })
     }
+}
+
+/// a − 1; none of zero.
+fn before(mut a: Vec<u64>) -> Option<Vec<u64>> {
+    let first = a.iter().position(|&limb| limb > 0)?;
+    a[first] -= 1;
+    a[..first].fill(u64::MAX);
+    Some(a)
+}
+
+/// a + 1, where that has as many limbs.
+fn after(mut a: Vec<u64>) -> Vec<u64> {
+    let first = a.iter().position(|&limb| limb < u64::MAX).unwrap_or(a.len() - 1);
+    a[first] = a[first].wrapping_add(1);
+    a[..first].fill(0);
+    a
 }
 
 /// Calls a function of V lines and 4·B digits for the class of these lanes.
@@ -134,7 +167,12 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Multiplies each run by its factor, into `out`; divides by b^v.
+    /// g, by which products are too small, and 1/g, canonical.
+    pub(in crate::mont) fn factors(&self) -> &'a [Vec<u64>; 2] {
+        &self.constants.factors
+    }
+
+    /// Multiplies each run by its factor, into `out`; divides by b^v − 1.
     pub(super) fn multiply(&mut self) {
         of_class!(self.product(&[]));
     }
@@ -183,7 +221,8 @@ impl<'a> Lanes<'a> {
             let digits: Vec<u64> = eight.0.iter().map(|row| row.0[lane]).collect();
             from_digits(&digits, self.exact.modulus().len())
         };
-        let product = self.exact.product_in_lanes(&number(&self.runs), &number(&self.factors));
+        let (a, c) = (number(&self.runs), number(&self.factors));
+        let product = self.exact.product_times(&a, &c, &self.constants.exactly);
         let mut digits = vec![0; 8 * self.v];
         to_digits(&mut digits, &product);
         self.out.0.iter_mut().zip(digits).for_each(|(row, digit)| row.0[lane] = digit);

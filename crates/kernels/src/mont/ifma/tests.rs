@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::cpu::{Family, has};
+use crate::mont::exact::inverse_vartime;
+use crate::mont::fast::Engine;
 use crate::mont::powers::{Eights, ONE, SUM};
 use crate::mont::test_moduli::{Words, reduced};
 use crate::mont::{FastRing, Kernel, Squarer};
@@ -202,7 +204,7 @@ fn recorded_values_are_those_of_the_chain() {
         let start = reduced(&ring, &words.modulus(bits));
         for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.fits(bits)) {
             let mut fast = FastRing::with_kernel(kernel, &ring).unwrap();
-            for (count, every) in [(0, 1), (5, 7), (7, 7), (3000, 1), (1000, 13)] {
+            for (count, every) in [(0, 1), (5, 7), (7, 7), (3000, 1), (999, 2), (1000, 13)] {
                 let mut table = Elements::new(&fast, 0);
                 let (mut a, mut b) = (fast.enter(&start), fast.enter(&start));
                 fast.square_recording(&mut a, count, every, &mut table);
@@ -213,6 +215,10 @@ fn recorded_values_are_those_of_the_chain() {
                 }
                 fast.square_assign(&mut b, count % every);
                 assert_eq!(fast.leave(&a), fast.leave(&b));
+            }
+            // At the limit of a class guesses fail, and are mended on the way.
+            if let Engine::Ifma(ifma) = &fast.engine {
+                assert!(bits != 2070 || ifma.redone > 1, "{}", ifma.redone);
             }
         }
     }
@@ -226,12 +232,17 @@ fn products_in_lanes_match_the_portable_ring() {
     }
     let mut words = Words(13);
     for v in [3, 5, 8, 10] {
-        let mut redone = 0;
-        for n in moduli(&mut words, v) {
+        let (mut redone, mut tested) = (0, 0);
+        // Some of these numbers, and of those that follow them, are prime to what products divide by.
+        let near =
+            |n: Vec<u64>| (0..8).map(move |i| [&[n[0].wrapping_add(2 * i)], &n[1..]].concat());
+        for n in moduli(&mut words, v).into_iter().flat_map(near) {
             let ring = Ring::new(&n).unwrap();
             let ifma = Ifma::of_blocks(&ring, v);
-            let mut lanes = ifma.lanes(&ring);
-            let factor = ring.enter(&ring.inverse_power_of_two(BLOCK_BITS * v));
+            let Some(mut lanes) = ifma.lanes(&ring) else { continue };
+            tested += 1;
+            let divisor = reduced(&ring, &ifma.limbs(&vec![DIGIT; 8 * v]));
+            let factor = ring.enter(&inverse_vartime(&ring, &divisor).unwrap());
             for round in 0..5 * scale() {
                 let mut number = |lane: u64| match (round, lane) {
                     (0, _) => vec![DIGIT; 8 * v],
@@ -256,6 +267,7 @@ fn products_in_lanes_match_the_portable_ring() {
             redone += lanes.redone;
         }
         assert!(redone > 0, "no crafted number made a guess fail");
+        assert!(tested > 20, "{tested} moduli had lanes");
     }
 }
 
@@ -273,14 +285,14 @@ fn steps_in_lanes() {
     }
     let mut words = Words(14);
     for bits in [1000, 2048, 3000, 4000] {
-        let ring = Ring::new(&words.modulus(bits)).unwrap();
+        let ring = Ring::new(&words.rough_modulus(bits)).unwrap();
         let ifma = Ifma::new(&ring, bits).unwrap();
         let mut fast = FastRing::with_kernel(Kernel::Ifma, &ring).unwrap();
         let element = |words: &mut Words| fast.enter(&reduced(&ring, &words.modulus(bits)));
         let elements: Vec<Vec<u64>> = (0..24).map(|_| element(&mut words)).collect();
         let mut values = Elements::new(&fast, 24);
         elements.iter().for_each(|element| values.push(element));
-        let mut lanes = ifma.lanes(&ring);
+        let mut lanes = ifma.lanes(&ring).unwrap();
         // Sums of both parities of the lanes, and of none.
         for step in 0..3 {
             let first = 8 * step as u32;
@@ -289,9 +301,10 @@ fn steps_in_lanes() {
             lanes.take(&values, &[run, sum]);
         }
         let mut table = Elements::new(&fast, 16);
+        let [g, _] = lanes.factors().clone();
         lanes.finish(&mut table);
         // In lanes a product is g times smaller: the run is of three factors, the sum of one or two.
-        let g = fast.enter(&power_of_two(&ring, ifma.lanes_shift()));
+        let g = fast.enter(&g);
         for lane in 0..8 {
             let mut run = elements[lane].clone();
             let mut sum = run.clone();
