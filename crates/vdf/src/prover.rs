@@ -8,7 +8,7 @@ use crate::eval::{self, Progress};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
 use crate::wesolowski::{Unproved, Watch};
-use crate::{Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
+use crate::{Element, Error, Evaluation, Modulus, Proof, Residue, pietrzak, wesolowski};
 use course::Course;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -43,6 +43,9 @@ pub struct Prover {
     options: Options,
     /// The segment of which a recorded value will be spoiled, for tests.
     spoiled: Option<usize>,
+    /// What the last run used: to give megabytes back to the system takes time, for which nobody who has the
+    /// proof in sight should wait.
+    spent: Option<(Evaluation, Tape)>,
 }
 
 /// What a run does next, as its watcher says.
@@ -125,7 +128,7 @@ impl Prover {
             system => system,
         };
         let (modulus, x) = (modulus.clone(), x.clone());
-        Ok(Self { system, modulus, x, iterations, options, spoiled: None })
+        Ok(Self { system, modulus, x, iterations, options, spoiled: None, spent: None })
     }
 
     /// Flips a bit of a value that the next run records in a segment, as failing memory would, for tests.
@@ -161,6 +164,7 @@ impl Prover {
         kept: Option<&Path>,
         watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<(Residue, Proof), Error> {
+        self.spent = None;
         let mut course = Course::new(self, kept)?;
         let last = course.run.stages.len() - 1;
         let mut wrong = 0;
@@ -200,6 +204,8 @@ impl Prover {
             if let Err(Error::Cancelled) = finished {
                 evaluation.record(tape);
                 course.save(&mut evaluation, &mut file)?;
+            } else {
+                self.spent = Some((evaluation, tape));
             }
             return Ok((y, finished?));
         }
