@@ -86,10 +86,10 @@ impl Tape {
         }
     }
 
-    /// Flips a bit of a value in the middle, for tests.
+    /// Flips a bit of some values in the middle, of which a proof needs one at least, for tests.
     pub(crate) fn spoil(&mut self) {
         let middle = self.len() / 2;
-        self.values.value_mut(middle)[0] ^= 1;
+        (middle..self.len().min(middle + 64)).for_each(|i| self.values.value_mut(i)[0] ^= 1);
     }
 
     /// All values, to append to.
