@@ -43,6 +43,8 @@ pub struct Prover {
     options: Options,
     /// The segment of which a recorded value will be spoiled, for tests.
     spoiled: Option<usize>,
+    /// What the last run recorded: to give that much memory back takes time, for which no proof shall wait.
+    spent: Option<Tape>,
 }
 
 /// What a run does next, as its watcher says.
@@ -125,7 +127,7 @@ impl Prover {
             system => system,
         };
         let (modulus, x) = (modulus.clone(), x.clone());
-        Ok(Self { system, modulus, x, iterations, options, spoiled: None })
+        Ok(Self { system, modulus, x, iterations, options, spoiled: None, spent: None })
     }
 
     /// Flips a bit of a value that the next run records in a segment, as failing memory would, for tests.
@@ -161,6 +163,7 @@ impl Prover {
         kept: Option<&Path>,
         watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<(Residue, Proof), Error> {
+        self.spent = None;
         let mut course = Course::new(self, kept)?;
         let last = course.run.stages.len() - 1;
         let mut wrong = 0;
@@ -200,6 +203,8 @@ impl Prover {
             if let Err(Error::Cancelled) = finished {
                 evaluation.record(tape);
                 course.save(&mut evaluation, &mut file)?;
+            } else {
+                self.spent = Some(tape);
             }
             return Ok((y, finished?));
         }
@@ -225,13 +230,14 @@ impl Prover {
                 System::Pietrzak => {
                     Plan::Pietrzak(pietrzak::Plan::new(&self.modulus, iterations, memory))
                 }
-                System::Wesolowski => Plan::Wesolowski(wesolowski::Plan::new(
+                System::Wesolowski => Plan::Wesolowski(wesolowski::Plan::quickest(
                     &self.modulus,
                     iterations,
                     memory,
                     threads,
                 )),
-                // The tape of one segment may still be in use while the next is recorded.
+                // The tape of one segment may still be in use while the next is recorded. Memory that is
+                // touched between two segments would delay the squarings more than it helps the proofs.
                 System::Segmented => Plan::Wesolowski(wesolowski::Plan::new(
                     &self.modulus,
                     iterations,
@@ -268,6 +274,7 @@ impl Prover {
                 parameters,
                 iterations,
                 self.provers(last),
+                self.options.memory,
             )?),
         })
     }
