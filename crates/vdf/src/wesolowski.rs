@@ -208,7 +208,7 @@ mod tests {
                 evaluation.record(plan.tape(modulus));
                 evaluation.advance(t).unwrap();
                 let mut tape = evaluation.take_tape().unwrap();
-                power(&plan, &mut tape, modulus, &prime, quiet!()).unwrap()
+                power(&plan, &mut tape, statement.modulus.fast(), &prime, quiet!()).unwrap()
             };
             let expected = made(3, 2, 1);
             for (bits, threads) in [(1, 1), (2, 2), (5, 1), (12, 3)] {
