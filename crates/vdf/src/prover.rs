@@ -8,7 +8,7 @@ use crate::eval::{self, Progress};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
 use crate::wesolowski::{Unproved, Watch};
-use crate::{Element, Error, Evaluation, Modulus, Proof, Residue, pietrzak, wesolowski};
+use crate::{Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
 use course::Course;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -43,9 +43,8 @@ pub struct Prover {
     options: Options,
     /// The segment of which a recorded value will be spoiled, for tests.
     spoiled: Option<usize>,
-    /// What the last run used: to give megabytes back to the system takes time, for which nobody who has the
-    /// proof in sight should wait.
-    spent: Option<(Evaluation, Tape)>,
+    /// What the last run recorded: to give that much memory back takes time, for which no proof shall wait.
+    spent: Option<Tape>,
 }
 
 /// What a run does next, as its watcher says.
@@ -205,7 +204,7 @@ impl Prover {
                 evaluation.record(tape);
                 course.save(&mut evaluation, &mut file)?;
             } else {
-                self.spent = Some((evaluation, tape));
+                self.spent = Some(tape);
             }
             return Ok((y, finished?));
         }
@@ -231,13 +230,14 @@ impl Prover {
                 System::Pietrzak => {
                     Plan::Pietrzak(pietrzak::Plan::new(&self.modulus, iterations, memory))
                 }
-                System::Wesolowski => Plan::Wesolowski(wesolowski::Plan::new(
+                System::Wesolowski => Plan::Wesolowski(wesolowski::Plan::quickest(
                     &self.modulus,
                     iterations,
                     memory,
                     threads,
                 )),
-                // The tape of one segment may still be in use while the next is recorded.
+                // The tape of one segment may still be in use while the next is recorded. Memory that is
+                // touched between two segments would delay the squarings more than it helps the proofs.
                 System::Segmented => Plan::Wesolowski(wesolowski::Plan::new(
                     &self.modulus,
                     iterations,
@@ -274,6 +274,7 @@ impl Prover {
                 parameters,
                 iterations,
                 self.provers(last),
+                self.options.memory,
             )?),
         })
     }

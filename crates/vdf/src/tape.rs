@@ -100,10 +100,11 @@ impl Tape {
         }
     }
 
-    /// Flips a bit of a value in the middle, for tests.
+    /// Flips a bit of some values in the middle, of which a proof needs one at least, for tests.
     pub(crate) fn spoil(&mut self) {
         // Of a digit in a double, this is one that leaves it whole.
-        self.flip(self.len() / 2, 0, 51);
+        let middle = self.len() / 2;
+        (middle..self.len().min(middle + 64)).for_each(|i| self.flip(i, 0, 51));
     }
 
     /// Flips a bit of the `i`th value, for tests.

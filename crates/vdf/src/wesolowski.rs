@@ -12,12 +12,19 @@
 //! eight of them side by side ([`tetralith_kernels::mont::FastRing::product_of_powers_vartime`]), and threads
 //! share them.
 //!
+//! Where T is small enough that every x^(2^p) can be recorded, sliding windows do with a seventh less: with
+//! ⌊2^T/ℓ⌋ = Σ d·2^p over odd d < 2^w, π is the product of the x^(2^p) to the powers d, which takes a
+//! multiplication a window and one for each odd number below 2^w: T/(w + 1) + 2^(w − 1).
+//!
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
+//! A. Menezes, P. van Oorschot, S. Vanstone, Handbook of Applied Cryptography, 14.6.1 (the windows).
 
 mod check;
 mod digits;
 mod plan;
 mod power;
+mod quotient;
+mod windows;
 
 pub(crate) use plan::Plan;
 
@@ -161,16 +168,52 @@ mod tests {
     fn plans_keep_to_their_memory() {
         let modulus = Modulus::rsa2048();
         let element = 8 * modulus.fast().len() as u64;
-        for t in [0, 1, 100, 1 << 12, 1 << 20, 1 << 26, 1 << 34, 1 << 63] {
+        for t in [0, 1, 100, 1 << 12, 1 << 16, 1 << 20, 1 << 26, 1 << 34, 1 << 63] {
             for memory in [0, 1 << 16, 1 << 20, 1 << 26] {
-                let plan = Plan::new(&modulus, t, memory, 2);
-                let values = t.div_ceil(plan.interval()).max(1) * element;
-                assert!(values + (element << plan.bits) <= memory.max(4 * element), "{t}");
+                for plan in [Plan::new, Plan::quickest].map(|new| new(&modulus, t, memory, 2)) {
+                    let values = t.div_ceil(plan.interval()).max(1) * element;
+                    assert!(values + (element << plan.bits) <= memory.max(4 * element), "{t}");
+                    assert_eq!(
+                        Plan::values(plan.parameters(), t),
+                        Some(t.div_ceil(plan.interval()))
+                    );
+                    let again = Plan::with_parameters(plan.parameters(), t, plan.threads, memory);
+                    assert_eq!(again.unwrap(), plan);
+                }
             }
+        }
+        // All values are recorded where that costs little and is of use.
+        let ifma = modulus.fast().kernel() == tetralith_kernels::mont::Kernel::Ifma;
+        for (t, memory, slides) in [(16, 1 << 26, true), (16, 1 << 24, false), (18, 1 << 30, false)]
+        {
+            let plan = Plan::quickest(&modulus, 1 << t, memory, 1);
+            assert_eq!(plan.slides(), slides && ifma, "2^{t}");
         }
         for t in [20, 24, 30, 36] {
             let cost = Plan::new(&modulus, 1 << t, 1 << 26, 1).multiplications();
             assert!(cost < (1 << t) / 100 * 10, "2^{t}: {cost}");
+        }
+    }
+
+    /// The proof element does not depend on the plan.
+    #[test]
+    fn all_plans_make_the_same_proof() {
+        let small = Modulus::from_limbs_unchecked(&[0x9e37_79b9_7f4a_7c15; 5]);
+        let prime = Transcript::new(System::Wesolowski, &honest(10).2).challenge_prime();
+        for (modulus, t) in [(&small, 1), (&small, 700), (&Modulus::rsa2048(), 9000)] {
+            let (x, _) = modulus.reduce(b"plans");
+            let made = |bits, stride, threads| {
+                let plan = Plan { bits, stride, iterations: t, threads, memory: 1 << 24 };
+                let mut evaluation = crate::Evaluation::new(modulus, &x, t).unwrap();
+                evaluation.record(plan.tape(modulus));
+                evaluation.advance(t).unwrap();
+                let mut tape = evaluation.take_tape().unwrap();
+                power(&plan, &mut tape, statement.modulus.fast(), &prime, quiet!()).unwrap()
+            };
+            let expected = made(3, 2, 1);
+            for (bits, threads) in [(1, 1), (2, 2), (5, 1), (12, 3)] {
+                assert_eq!(made(bits, 0, threads), expected, "{bits} {t}");
+            }
         }
     }
 

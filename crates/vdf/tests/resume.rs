@@ -101,6 +101,31 @@ fn stopped_while_proving() {
     }
 }
 
+/// The same where all values are recorded, if the kernel does that; and with less memory than they took.
+#[test]
+fn stopped_while_proving_from_all_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let modulus = Modulus::rsa2048();
+    let (x, _) = modulus.reduce(b"all");
+    let path = folder.path().join("run");
+    let t = 40_000;
+    let prover = |memory| {
+        let options = Options { memory, ..Options::default() };
+        Prover::new(System::Wesolowski, &modulus, &x, t, options).unwrap()
+    };
+    let stopped = prover(1 << 26).run_kept(Some(&path), &mut |progress| {
+        if progress.proving { Next::Stop } else { Next::GoOn }
+    });
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+    let mut squared = 0;
+    let ended = prover(1 << 20).run_kept(Some(&path), &mut |progress| {
+        squared += u32::from(!progress.proving && progress.done < t);
+        Next::GoOn
+    });
+    let whole = prover(1 << 20).run_kept(None, &mut |_| Next::GoOn).unwrap();
+    assert_eq!((ended.unwrap(), squared), (whole, 0));
+}
+
 #[test]
 fn damaged_and_foreign_states() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,17 +13,20 @@ fn no_proof_is_lost_by_a_flipped_bit() {
     let modulus = Modulus::rsa2048();
     let (x, _) = modulus.reduce(b"spoiled");
     let folder = tempfile::tempdir().unwrap();
+    let (few, much) = (1 << 20, 1 << 26);
     let cases = [
-        (System::Wesolowski, 0),
-        (System::Segmented, 0),
-        (System::Segmented, 3),
-        (System::Pietrzak, 0),
+        (System::Wesolowski, 0, T, few),
+        // All values are recorded where the kernel does that.
+        (System::Wesolowski, 0, T / 16, much),
+        (System::Segmented, 0, T, few),
+        (System::Segmented, 3, T, few),
+        (System::Pietrzak, 0, T, few),
     ];
-    for (system, segment) in cases {
+    for (system, segment, iterations, memory) in cases {
         for threads in [1, 2] {
             for kept in [None, Some(folder.path().join("run"))] {
-                let options = Options { threads, memory: 1 << 20, ..Options::default() };
-                let mut prover = Prover::new(system, &modulus, &x, T, options).unwrap();
+                let options = Options { threads, memory, ..Options::default() };
+                let mut prover = Prover::new(system, &modulus, &x, iterations, options).unwrap();
                 prover.inject_fault(segment);
                 let mut faults = Vec::new();
                 let run = prover.run_kept(kept.as_deref(), &mut |progress| {
@@ -35,7 +38,7 @@ fn no_proof_is_lost_by_a_flipped_bit() {
                 proof.verify().unwrap();
                 assert_eq!(proof.statement().y, y.element(&modulus), "{system:?} {segment}");
                 let [fault] = faults[..] else { panic!("{system:?} {segment}: {faults:?}") };
-                assert!(fault.back_to <= fault.found_at && fault.found_at <= T);
+                assert!(fault.back_to <= fault.found_at && fault.found_at <= iterations);
                 Prover::forget(&folder.path().join("run")).unwrap();
             }
         }

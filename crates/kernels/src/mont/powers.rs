@@ -11,8 +11,8 @@
 //! steps end in (sum·run^lowest)²·run.
 //!
 //! Eight ranges of digits, cut so that they have equally much to do, are worked off at a time. A step
-//! multiplies each run by its next value, or its sum by its run: with IFMA in lanes (`ifma/lanes.rs`), else
-//! one by one. The steps are laid out beforehand, so that values, which are met in an order that no cache
+//! multiplies each run by its next value; where that was the last of its digit, the run is a factor of a sum. Of
+//! these, eight are taken at a time, too. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by one. The steps are laid out beforehand, so that values, which are met in an order that no cache
 //! foresees, are fetched from memory while the products before them are made.
 //!
 //! # What was tried
@@ -27,17 +27,18 @@ use super::fast::Engine;
 use super::{Elements, FastRing};
 use core::ops::Range;
 
-/// What each of eight runs is to be multiplied by: the index of an element, or [`SUM`], or [`ONE`].
+/// What each of eight runs is to be multiplied by: the index of an element, or [`ONE`]; with [`MARK`] where the
+/// product is a factor of a sum.
 pub(super) type Step = [u32; 8];
 
-/// By its sum, which becomes the product, while the run stays as it is.
-pub(super) const SUM: u32 = u32::MAX;
+/// The highest bit.
+pub(super) const MARK: u32 = 1 << 31;
 /// By nothing.
-pub(super) const ONE: u32 = u32::MAX - 1;
+pub(super) const ONE: u32 = MARK - 1;
 /// A step that does nothing.
 pub(super) const NO_STEP: Step = [ONE; 8];
 
-/// Eight runs and eight sums.
+/// Eight runs, and eight sums, which are of use as one product only.
 ///
 /// Products may be smaller by a factor g, see [`FastRing::product_of_powers_vartime`].
 pub(super) trait Eights {
@@ -68,13 +69,15 @@ impl Eights for OneByOne<'_> {
         for (at, step) in steps.iter().enumerate() {
             let ahead = steps.get(at + AHEAD).unwrap_or(&NO_STEP);
             for (i, (&m, &ahead)) in step.iter().zip(ahead).enumerate() {
-                if ahead < ONE {
-                    fetch(values.lines(ahead as usize));
+                if ahead & ONE < ONE {
+                    fetch(values.lines((ahead & ONE) as usize));
                 }
-                match m {
-                    SUM => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
-                    ONE => {}
-                    m => self.ring.mul_assign(self.runs.value_mut(i), values.value(m as usize)),
+                if m & ONE < ONE {
+                    let value = values.value((m & ONE) as usize);
+                    self.ring.mul_assign(self.runs.value_mut(i), value);
+                }
+                if m & MARK > 0 {
+                    self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i));
                 }
             }
         }
@@ -167,35 +170,37 @@ impl Schedule {
                 *number += 1;
             }
         }
-        let all: usize = self.places.iter().map(|&number| number as usize + 1).sum();
+        // A digit without terms takes a step that marks alone.
+        let steps_of = |number: u32| number.max(1) as usize;
+        let all: usize = self.places.iter().map(|&number| steps_of(number)).sum();
         let eighth = all.div_ceil(8);
         self.steps.clear();
         self.lowest = [range.end; 8];
         (self.terms, self.sum) = (0, 0);
         let (mut lane, mut at, mut done) = (0, 0, 0);
         for (i, place) in self.places.iter_mut().enumerate().rev() {
-            let number = core::mem::replace(place, (8 * at + lane) as u32) as usize;
-            at += number;
-            done += number + 1;
+            let number = core::mem::replace(place, (8 * at + lane) as u32);
+            at += steps_of(number);
+            done += steps_of(number);
             self.lowest[lane] = range.start + i as u32;
-            self.terms += number as u64;
-            self.sum += number as u64 * u64::from(self.lowest[lane]);
-            if self.steps.len() < at + 1 {
-                self.steps.resize(at + 1, NO_STEP);
+            self.terms += u64::from(number);
+            self.sum += u64::from(number) * u64::from(self.lowest[lane]);
+            if self.steps.len() < at {
+                self.steps.resize(at, NO_STEP);
             }
             if done >= (lane + 1) * eighth {
                 // The lowest digit of an eighth needs no sum: that is made at the end.
                 (lane, at) = (lane + 1, 0);
                 self.lowest[lane.min(7)] = range.start + i as u32;
             } else if i > 0 {
-                self.steps[at][lane] = SUM;
-                at += 1;
+                self.steps[at - 1][lane] |= MARK;
             }
         }
         let steps = self.steps.as_flattened_mut();
         for term in terms {
             if let Some(place) = self.places.get_mut(index(term)) {
-                steps[*place as usize] = term.value;
+                let step = &mut steps[*place as usize];
+                *step = *step & MARK | term.value;
                 *place += 8;
             }
         }
@@ -367,11 +372,13 @@ mod tests {
         let terms: Vec<Term> = (0..5000).map(term).collect();
         let mut schedule = Schedule::new();
         schedule.lay_out(&terms, &(1..1024));
-        let least = (terms.iter().filter(|term| term.digit > 0).count() + 1023).div_ceil(8);
+        let least = terms.iter().filter(|term| term.digit > 0).count().div_ceil(8);
         assert!(schedule.steps.len() <= least + 20, "{} {least}", schedule.steps.len());
         assert!(schedule.lowest.is_sorted_by(|a, b| a > b));
         assert_eq!(schedule.lowest[7], 1);
         let mut taken: Vec<u32> = schedule.steps.as_flattened().to_vec();
+        assert_eq!(taken.iter().filter(|&m| m & MARK > 0).count(), 1023 - 8);
+        taken.iter_mut().for_each(|m| *m &= ONE);
         taken.retain(|&m| m < ONE);
         taken.sort_unstable();
         let all = (0..5000).filter(|&m| terms[m as usize].digit > 0);

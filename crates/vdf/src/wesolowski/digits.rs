@@ -1,21 +1,13 @@
-//! The blocks of ⌊2^T/ℓ⌋, many of them from one remainder.
-//!
-//! The bits of the quotient from bit s on are those of 2^(T − s)/ℓ. So the K bits below s are
-//! ⌊2^K·r/ℓ⌋ with r = 2^(T − s) mod ℓ, one multiplication by a reciprocal; and one multiplication
-//! modulo ℓ gives the r of another place.
+//! The blocks of ⌊2^T/ℓ⌋.
 
-use super::plan::{EXPANDED, Plan};
-use crate::field256::Field256;
+use super::plan::Plan;
+use super::quotient::{EXPANDED, Quotient};
 use tetralith_kernels::mont::Term;
-
-/// A remainder comes from the one so many places above it: they do not wait for each other.
-const APART: usize = 4;
 
 /// A source of digits for one plan and one ℓ.
 pub(super) struct Digits {
     plan: Plan,
-    field: Field256,
-    prime: [u64; 4],
+    quotient: Quotient,
     /// Recorded values whose blocks, all of them, are expanded at once.
     values: u64,
 }
@@ -24,7 +16,7 @@ impl Digits {
     pub(super) fn new(plan: Plan, prime: &[u64; 4]) -> Self {
         let all = plan.group() == plan.stride;
         let values = if all { EXPANDED / plan.interval() } else { 1 }.max(1);
-        Self { plan, field: Field256::expanding(*prime), prime: *prime, values }
+        Self { plan, quotient: Quotient::new(plan.iterations, prime), values }
     }
 
     /// The digits of blocks m·γ + j for j from `first` on, a group or what is left of one: those of
@@ -37,22 +29,11 @@ impl Digits {
         out.resize((count * len) as usize, Term::default());
         // Blocks of one expansion, and from one expansion to the next.
         let (blocks, step) = (count + (self.values - 1) * stride, self.values * stride);
-        let factor = self.field.pow(&self.field.two(), &[bits * step]);
-        let far = self.field.pow(&factor, &[APART as u64]);
-        let mut remainders = [[0; 4]; APART];
-        // Blocks above T are empty, and so is the whole expansion then: 2^T/ℓ has 255 bits less.
-        let end = |chunk: u64| bits * (chunk * step + first + blocks);
-        let chunks = (0..len.div_ceil(self.values)).rev();
-        let filled = chunks.skip_while(|&chunk| end(chunk) > self.plan.iterations);
-        for (i, chunk) in filled.enumerate() {
-            let now = match i {
-                0 => super::power_of_two_mod(self.plan.iterations - end(chunk), &self.prime),
-                1..APART => self.field.mul(&remainders[i - 1], &factor),
-                _ => self.field.mul(&remainders[i % APART], &far),
-            };
-            remainders[i % APART] = now;
+        // Blocks above T are empty, and so is the whole expansion then.
+        let places = (bits * step, bits * (first + blocks));
+        self.quotient.expand_each(len.div_ceil(self.values), places, |chunk, limbs| {
             let mut expansion = [0; 32];
-            for (bytes, limb) in expansion.chunks_exact_mut(8).zip(self.field.expand(&now)) {
+            for (bytes, limb) in expansion.chunks_exact_mut(8).zip(limbs) {
                 bytes.copy_from_slice(&limb.to_le_bytes());
             }
             let mut place = (EXPANDED - bits * blocks) as u32;
@@ -66,7 +47,7 @@ impl Digits {
                 // Of no use after the last value, where it may not fit.
                 place = place.wrapping_add((bits * stride) as u32);
             }
-        }
+        });
     }
 }
 
@@ -95,7 +76,7 @@ mod tests {
             (5, 1, 100),
             (9, 700, 2000),
         ] {
-            let plan = Plan { bits, stride, iterations, threads: 1 };
+            let plan = Plan { bits, stride, iterations, threads: 1, memory: 0 };
             let digits = Digits::new(plan, &prime);
             let (mut sum, mut filled) = (vec![0; 40], Vec::new());
             for first in (0..stride).step_by(plan.group() as usize) {

@@ -1,11 +1,14 @@
 //! x^⌊2^T/ℓ⌋ from the recorded values.
 //!
-//! For each j the C_m are raised to their digits and multiplied. Threads share the work by digits: each
-//! takes those of a range, of all j, and combines its products from the highest j down.
+//! With windows, it is one product of powers. With blocks, for each j the C_m are raised to their digits and
+//! multiplied. Threads share the work by digits: each takes those of a range, of all j, and combines its
+//! products from the highest j down.
 
 use super::Watch;
 use super::digits::Digits;
 use super::plan::Plan;
+use super::quotient::Quotient;
+use super::windows;
 use crate::tape::Tape;
 use std::ops::Range;
 use tetralith_kernels::mont::{Exponents, FastRing, Schedule, Term};
@@ -19,9 +22,33 @@ pub(super) fn power(
     prime: &[u64; 4],
     watch: &mut Watch<'_>,
 ) -> Option<Vec<u64>> {
-    let digits = Digits::new(*plan, prime);
-    let Space { digits: mut filled, schedules } = tape.take_space();
+    let Space { mut bytes, terms: mut filled, schedules } = tape.take_space();
     let mut workers = workers(plan, ring, schedules);
+    if plan.slides() {
+        if !(watch.go_on)() {
+            return None;
+        }
+        let quotient = Quotient::new(plan.iterations, prime);
+        windows::fill(&quotient, (plan.iterations, plan.bits), &mut bytes, &mut filled);
+        run_all(&mut workers, plan, tape, &[&filled], watch.on_thread);
+    } else {
+        run_blocks(&mut workers, plan, tape, prime, filled, watch)?;
+    }
+    let [first, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
+    others.iter().for_each(|other| first.ring.mul_assign(&mut first.out, &other.out));
+    Some(ring.leave(&first.out))
+}
+
+/// Takes in the blocks of all j, in groups from the highest down.
+fn run_blocks(
+    workers: &mut [Worker],
+    plan: &Plan,
+    tape: &Tape,
+    prime: &[u64; 4],
+    mut filled: Vec<Term>,
+    watch: &mut Watch<'_>,
+) -> Option<()> {
+    let digits = Digits::new(*plan, prime);
     // A block above the top bit of 2^T is empty, and so are those j beyond the last block.
     let count = plan.stride.min(plan.blocks());
     let (group, len) = (plan.group(), plan.used_values());
@@ -32,28 +59,32 @@ pub(super) fn power(
         digits.fill(first, &mut filled);
         let lists: Vec<&[Term]> = filled.chunks_exact(len).collect();
         let lists = &lists[..lists.len().min((count - first) as usize)];
-        let [mine, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
-        let on_thread = watch.on_thread;
-        std::thread::scope(|scope| {
-            for worker in others {
-                scope.spawn(|| {
-                    on_thread();
-                    worker.run(plan.bits, tape, lists);
-                });
-            }
-            mine.run(plan.bits, tape, lists);
-        });
+        run_all(workers, plan, tape, lists, watch.on_thread);
     }
-    let [first, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
-    others.iter().for_each(|other| first.ring.mul_assign(&mut first.out, &other.out));
-    Some(ring.leave(&first.out))
+    Some(())
+}
+
+/// Has each worker take in lists of terms, on a thread of its own.
+fn run_all(workers: &mut [Worker], plan: &Plan, tape: &Tape, lists: &[&[Term]], on_thread: fn()) {
+    let [mine, others @ ..] = workers else { unreachable!("a plan has a thread") };
+    std::thread::scope(|scope| {
+        for worker in others {
+            scope.spawn(|| {
+                on_thread();
+                worker.run(plan, tape, lists);
+            });
+        }
+        mine.run(plan, tape, lists);
+    });
 }
 
 /// The memory of a computation: asked for, and touched, before the last squaring, after which there is no
 /// time for that.
 #[derive(Default)]
 pub(crate) struct Space {
-    digits: Vec<Term>,
+    /// Of the quotient.
+    bytes: Vec<u8>,
+    terms: Vec<Term>,
     /// One for each thread.
     schedules: Vec<Schedule>,
 }
@@ -61,27 +92,31 @@ pub(crate) struct Space {
 impl Space {
     /// What a plan needs.
     pub(super) fn new(plan: &Plan) -> Self {
-        let (values, threads) = (plan.used_values(), parts(plan) as usize);
-        let mut digits = vec![Term { value: 1, digit: 1 }; values * plan.group() as usize];
-        digits.clear();
-        let room = || Schedule::with_room(values.div_ceil(threads), (1 << plan.bits) / threads);
-        Self { digits, schedules: (0..threads).map(|_| room()).collect() }
+        let threads = parts(plan) as usize;
+        let mut bytes = vec![1; if plan.slides() { windows::bytes(plan.iterations) } else { 0 }];
+        let mut terms = vec![Term { value: 1, digit: 1 }; plan.terms() as usize];
+        bytes.clear();
+        terms.clear();
+        let digits = plan.digits().len().div_ceil(threads);
+        let room = || Schedule::with_room((plan.scheduled() as usize).div_ceil(threads), digits);
+        Self { bytes, terms, schedules: (0..threads).map(|_| room()).collect() }
     }
 }
 
 /// So many multiplications are worth a thread, which takes some ten microseconds to start.
 const WORTH_THREAD: u64 = 1000;
 
-/// Parts of the digits 1 to 2^κ − 1, one for each thread that is worth it.
+/// Parts of the digits, one for each thread that is worth it.
 fn parts(plan: &Plan) -> u32 {
     let worth = (plan.multiplications() / WORTH_THREAD).clamp(1, plan.threads as u64);
-    u32::try_from(worth).unwrap_or(u32::MAX).min((1 << plan.bits) - 1)
+    u32::try_from(worth).unwrap_or(u32::MAX).min(plan.digits().end - plan.digits().start)
 }
 
 /// One for each part.
 fn workers(plan: &Plan, ring: &FastRing, schedules: Vec<Schedule>) -> Vec<Worker> {
-    let (most, parts) = ((1u64 << plan.bits) - 1, parts(plan));
-    let end = |i: u32| 1 + (most * u64::from(i) / u64::from(parts)) as u32;
+    let (digits, parts) = (plan.digits(), parts(plan));
+    let most = u64::from(digits.end - digits.start);
+    let end = |i: u32| digits.start + (most * u64::from(i) / u64::from(parts)) as u32;
     let ranges = (0..parts).map(|i| end(i)..end(i + 1));
     let schedules = schedules.into_iter().chain(std::iter::repeat_with(Schedule::new));
     ranges.zip(schedules).map(|(range, schedule)| Worker::new(ring, range, schedule)).collect()
@@ -101,14 +136,15 @@ impl Worker {
         Self { out: ring.one(), ring: ring.clone(), range, schedule }
     }
 
-    /// Takes in the digits of some j, given by rising j.
-    fn run(&mut self, bits: u32, tape: &Tape, lists: &[&[Term]]) {
+    /// Takes in the terms of some j, given by rising j, or of all windows.
+    fn run(&mut self, plan: &Plan, tape: &Tape, lists: &[&[Term]]) {
         let Self { ring, range, schedule, out } = self;
-        for digits in lists.iter().rev() {
-            let terms = (*digits, Exponents::Digits);
+        let exponents = if plan.slides() { Exponents::Odd } else { Exponents::Digits };
+        for terms in lists.iter().rev() {
+            let terms = (*terms, exponents);
             let product =
                 ring.product_of_powers_vartime(tape.values(), terms, range.clone(), schedule);
-            ring.square_assign(out, u64::from(bits));
+            ring.square_assign(out, u64::from(plan.bits));
             ring.mul_assign(out, &product);
         }
     }

@@ -44,7 +44,7 @@ use super::{BLOCK_BITS, Ring, shift};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
 use crate::mont::portable::mul_wide;
-use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, SUM, Step};
+use crate::mont::powers::{AHEAD, Eights, MARK, NO_STEP, ONE, Step};
 use blocks::Row;
 use core::arch::x86_64::*;
 use product::{Ahead, product, scratch_rows};
@@ -142,6 +142,9 @@ pub(in crate::mont) struct Lanes<'a> {
     pub(super) factors: Eight,
     /// The results of a multiplication.
     pub(super) out: Eight,
+    /// Runs that will be factors of sums once there are eight.
+    kept: Vec<Line>,
+    waiting: usize,
     scratch: Vec<Line>,
     /// How many products had to be repeated exactly.
     pub(super) redone: u64,
@@ -162,6 +165,8 @@ impl<'a> Lanes<'a> {
             sums: ones,
             factors: rows_of_zeros(),
             out: rows_of_zeros(),
+            kept: rows_of_zeros().0,
+            waiting: 0,
             scratch,
             redone: 0,
         }
@@ -200,18 +205,49 @@ impl<'a> Lanes<'a> {
         // The factors of this step and of those before the one that is sent for.
         let mut near: [_; AHEAD] = core::array::from_fn(find);
         for (at, step) in steps.iter().enumerate() {
-            debug_assert!(step.iter().all(|&m| m >= ONE || (m as usize) < values.len()));
-            let to_sums = (0..8).fold(0, |mask, lane| mask | u8::from(step[lane] == SUM) << lane);
-            load(rows_mut(&mut self.factors.0), near[0], rows(&self.sums.0), to_sums);
+            debug_assert!(
+                step.iter().all(|&m| m & ONE == ONE || ((m & ONE) as usize) < values.len())
+            );
+            load(rows_mut(&mut self.factors.0), near[0]);
             near.rotate_left(1);
             near[AHEAD - 1] = find(at + AHEAD);
             self.product::<V, B>(&near[AHEAD - 1]);
-            if to_sums > 0 {
-                let [runs, sums, out] = [&mut self.runs, &mut self.sums, &mut self.out];
-                sort_out(rows_mut(&mut out.0), rows(&runs.0), rows_mut(&mut sums.0), to_sums);
-            }
             core::mem::swap(&mut self.runs, &mut self.out);
+            if step.iter().fold(0, |any, m| any | m) & MARK > 0 {
+                (0..8)
+                    .filter(|&lane| step[lane] & MARK > 0)
+                    .for_each(|lane| self.keep::<V, B>(lane));
+            }
         }
+    }
+
+    /// Takes a run to the factors of sums.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    fn keep<const V: usize, const B: usize>(&mut self, lane: usize) {
+        let kept = &mut self.kept[self.waiting * V..(self.waiting + 1) * V];
+        let rows = self.runs.0.chunks_exact(8);
+        for (line, rows) in kept.iter_mut().zip(rows) {
+            *line = Line(core::array::from_fn(|i| rows[i].0[lane]));
+        }
+        self.waiting += 1;
+        if self.waiting == 8 {
+            self.add_up::<V, B>();
+        }
+    }
+
+    /// Multiplies sums by what was kept for them.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    fn add_up<const V: usize, const B: usize>(&mut self) {
+        let one = self.constants.one.iter().cycle().copied();
+        let (_, rest) = self.kept.split_at_mut(self.waiting * V);
+        rest.iter_mut().zip(one).for_each(|(line, one)| *line = one);
+        let (kept, _) = self.kept.as_chunks::<V>();
+        load(rows_mut(&mut self.factors.0), core::array::from_fn(|lane| &kept[lane]));
+        core::mem::swap(&mut self.runs, &mut self.sums);
+        self.product::<V, B>(&[]);
+        core::mem::swap(&mut self.runs, &mut self.out);
+        core::mem::swap(&mut self.runs, &mut self.sums);
+        self.waiting = 0;
     }
 
     /// Puts the exact product into a lane of the results.
@@ -256,6 +292,9 @@ impl<'a> Eights for Lanes<'a> {
     }
 
     fn finish(mut self, to: &mut Elements) {
+        if self.waiting > 0 {
+            of_class!(self.add_up());
+        }
         self.push_to(to);
         core::mem::swap(&mut self.runs, &mut self.sums);
         self.push_to(to);
@@ -269,8 +308,9 @@ fn element<'e, const V: usize>(
     m: u32,
     one: &'e [Line; V],
 ) -> &'e [Line; V] {
-    let there = (m as usize) < table.len();
-    let at = core::hint::select_unpredictable(there, m as usize, 0);
+    let m = (m & ONE) as usize;
+    let there = m < table.len();
+    let at = core::hint::select_unpredictable(there, m, 0);
     let lines = table.get(at).unwrap_or(one);
     core::hint::select_unpredictable(there, lines, one)
 }
@@ -289,26 +329,13 @@ fn rows_mut(lines: &mut [Line]) -> &mut [Row] {
     unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len()) }
 }
 
-/// Puts eight numbers side by side; in the lanes of a mask, those of `others`.
+/// Puts eight numbers side by side.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-fn load<const V: usize>(to: &mut [Row], from: [&[Line; V]; 8], others: &[Row], mask: u8) {
+fn load<const V: usize>(to: &mut [Row], from: [&[Line; V]; 8]) {
     let from = from.map(|lines| rows(lines));
     let (to, _) = to.as_chunks_mut::<8>();
-    let (others, _) = others.as_chunks::<8>();
     for block in 0..V {
-        let rows = transposed(from.map(|rows| rows[block]));
-        for i in 0..8 {
-            to[block][i] = _mm512_mask_mov_epi64(rows[i], mask, others[block][i]);
-        }
-    }
-}
-
-/// In the lanes of a mask, moves results to the sums, and the runs, which stay, to where the others are.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-fn sort_out(out: &mut [Row], runs: &[Row], sums: &mut [Row], mask: u8) {
-    for ((out, &run), sum) in out.iter_mut().zip(runs).zip(sums) {
-        *sum = _mm512_mask_mov_epi64(*sum, mask, *out);
-        *out = _mm512_mask_mov_epi64(*out, mask, run);
+        to[block] = transposed(from.map(|rows| rows[block]));
     }
 }
 

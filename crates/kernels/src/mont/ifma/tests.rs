@@ -4,7 +4,7 @@ use super::*;
 use crate::cpu::{Family, has};
 use crate::mont::exact::inverse_vartime;
 use crate::mont::fast::Engine;
-use crate::mont::powers::{Eights, ONE, SUM};
+use crate::mont::powers::{Eights, MARK};
 use crate::mont::test_moduli::{Words, reduced};
 use crate::mont::{FastRing, Kernel, Squarer};
 use memory::DIGIT;
@@ -293,31 +293,41 @@ fn steps_in_lanes() {
         let mut values = Elements::new(&fast, 24);
         elements.iter().for_each(|element| values.push(element));
         let mut lanes = ifma.lanes(&ring).unwrap();
-        // Sums of both parities of the lanes, and of none.
+        // Runs of both parities of the lanes are kept, eight in all, and of the last step one.
         for step in 0..3 {
-            let first = 8 * step as u32;
-            let run = core::array::from_fn(|lane| first + lane as u32);
-            let sum = core::array::from_fn(|lane| if lane % 2 == step { SUM } else { ONE });
-            lanes.take(&values, &[run, sum]);
+            let marked = |lane: usize| lane % 2 == step || (step, lane) == (2, 5);
+            let value = |lane: usize| 8 * step as u32 + lane as u32;
+            let mark = |lane| value(lane) | if marked(lane) { MARK } else { 0 };
+            lanes.take(&values, &[core::array::from_fn(mark)]);
         }
         let mut table = Elements::new(&fast, 16);
         let [g, _] = lanes.factors().clone();
         lanes.finish(&mut table);
-        // In lanes a product is g times smaller: the run is of three factors, the sum of one or two.
+        // In lanes a product is g times smaller: a run is of three factors, those kept of as many as steps.
         let g = fast.enter(&g);
         for lane in 0..8 {
-            let mut run = elements[lane].clone();
-            let mut sum = run.clone();
-            fast.mul_assign(&mut run, &elements[8 + lane]);
-            if lane % 2 == 1 {
-                sum.clone_from(&run);
+            let mut run = fast.one();
+            let mut kept = fast.one();
+            for step in 0..3 {
+                fast.mul_assign(&mut run, &elements[8 * step + lane]);
+                if lane % 2 == step {
+                    kept.clone_from(&run);
+                }
             }
-            fast.mul_assign(&mut run, &elements[16 + lane]);
-            let mut got = [table.value(lane).to_vec(), table.value(8 + lane).to_vec()];
-            (0..2).for_each(|_| fast.mul_assign(&mut got[0], &g));
-            (0..lane % 2).for_each(|_| fast.mul_assign(&mut got[1], &g));
-            assert_eq!(fast.leave(&got[0]), fast.leave(&run), "{bits} {lane}");
-            assert_eq!(fast.leave(&got[1]), fast.leave(&sum), "{bits} {lane}");
+            let mut got = table.value(lane).to_vec();
+            (0..2).for_each(|_| fast.mul_assign(&mut got, &g));
+            assert_eq!(fast.leave(&got), fast.leave(&run), "{bits} {lane}");
+            // The even lanes come first, then the odd ones; the first has the one of the last step, too.
+            let at = 8 + lane / 2 + 4 * (lane % 2);
+            let mut sum = table.value(at).to_vec();
+            (0..lane % 2).for_each(|_| fast.mul_assign(&mut sum, &g));
+            if at == 8 {
+                let mut last = elements[5].clone();
+                [13, 21].iter().for_each(|&i| fast.mul_assign(&mut last, &elements[i]));
+                fast.mul_assign(&mut kept, &last);
+                (0..3).for_each(|_| fast.mul_assign(&mut sum, &g));
+            }
+            assert_eq!(fast.leave(&sum), fast.leave(&kept), "{bits} {lane}");
         }
     }
 }

@@ -1,0 +1,136 @@
+//! ⌊2^T/ℓ⌋ by sliding windows: a sum of d·2^p with d odd and below 2^w.
+//!
+//! From the lowest bit up, each bit that is set begins a window of w bits, and is followed, after that, by one
+//! zero more on average: there are T/(w + 1) windows, and 2^(w − 1) values of d.
+//!
+//! A. Menezes, P. van Oorschot, S. Vanstone, Handbook of Applied Cryptography, 14.6.1 (sliding windows).
+
+use super::quotient::{EXPANDED, Quotient};
+use tetralith_kernels::mont::Term;
+
+/// Bytes of an expansion.
+const CHUNK: usize = EXPANDED as usize / 8;
+
+/// Bytes that hold the bits of a quotient, and zeros that are read above them.
+pub(super) fn bytes(iterations: u64) -> usize {
+    iterations.div_ceil(EXPANDED) as usize * CHUNK + 8
+}
+
+/// Places from which windows are looked for at the same time: one waits for the end of the one before.
+const PLACES: u32 = 4;
+
+/// The most windows of so many bits.
+pub(super) fn most(iterations: u64, bits: u32) -> u64 {
+    iterations.div_ceil(bits.into()) + u64::from(PLACES)
+}
+
+/// Writes the windows of the quotient: p is the index of the value, and d = 2·k + 1 has digit k. `bytes` is space
+/// for the quotient's bits.
+pub(super) fn fill(
+    quotient: &Quotient,
+    (iterations, bits): (u64, u32),
+    bytes: &mut Vec<u8>,
+    out: &mut Vec<Term>,
+) {
+    bytes.clear();
+    bytes.resize(self::bytes(iterations), 0);
+    let (chunks, _) = bytes.as_chunks_mut::<CHUNK>();
+    quotient.expand_each(chunks.len() as u64, (EXPANDED, EXPANDED), |i, limbs| {
+        for (bytes, limb) in chunks[i as usize].chunks_exact_mut(8).zip(limbs) {
+            bytes.copy_from_slice(&limb.to_le_bytes());
+        }
+    });
+    out.clear();
+    slide(bytes, bits, out);
+}
+
+/// Bits that a reading at any bit has for certain: eight bytes, less the bits below in the first of them.
+const READ: u32 = 57;
+
+/// Writes the windows of the number in `bytes`, of which the last eight are zero.
+fn slide(bytes: &[u8], bits: u32, out: &mut Vec<Term>) {
+    debug_assert!(bits < READ / 2);
+    let end = 8 * (bytes.len() - 8) as u32;
+    let quarter = end.div_ceil(PLACES);
+    let mut places = [0, 1, 2, 3].map(|i| (i * quarter, ((i + 1) * quarter).min(end)));
+    while places.iter().any(|(at, end)| at < end) {
+        for (at, end) in &mut places {
+            if at >= end {
+                continue;
+            }
+            let first = (*at / 8) as usize;
+            let word = bytes[first..first + 8].try_into().expect("eight bytes are eight bytes");
+            let word = u64::from_le_bytes(word) >> (*at % 8);
+            let zeros = word.trailing_zeros();
+            if zeros > READ - bits {
+                *at += zeros.min(READ);
+                continue;
+            }
+            let value = *at + zeros;
+            *at = value + bits;
+            if value < *end {
+                // What reaches beyond belongs to the next place.
+                let width = bits.min(*end - value);
+                let odd = (word >> zeros) as u32 & ((1 << width) - 1);
+                out.push(Term { value, digit: odd >> 1 });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nat;
+
+    #[test]
+    fn windows_make_the_quotient() {
+        let prime = [3, 5, 7, 1 << 63 | 9];
+        for iterations in [1, 100, 255, 256, 257, 300, 511, 512, 576, 1029, 2047, 6000] {
+            let quotient = Quotient::new(iterations, &prime);
+            let (mut bytes, mut windows) = (Vec::new(), Vec::new());
+            for bits in 1..=20 {
+                fill(&quotient, (iterations, bits), &mut bytes, &mut windows);
+                assert!(windows.len() as u64 <= most(iterations, bits));
+                let mut sum = vec![0; 100];
+                for &Term { value, digit } in &windows {
+                    assert!(digit < 1 << (bits - 1) && u64::from(value) < iterations);
+                    let mut term = vec![0; 100];
+                    term[(value / 64) as usize] = u64::from(2 * digit + 1);
+                    if value % 64 > 0 {
+                        nat::shl(&mut term, value % 64);
+                    }
+                    nat::add(&mut sum, &term);
+                }
+                // sum·ℓ + (2^T mod ℓ) = 2^T
+                let mut product = nat::mul(&sum, &prime);
+                nat::add(&mut product, &super::super::power_of_two_mod(iterations, &prime));
+                let mut power = vec![0; 104];
+                power[(iterations / 64) as usize] = 1 << (iterations % 64);
+                assert_eq!(product, power, "{bits} {iterations}");
+            }
+        }
+    }
+
+    /// Long runs of zeros, and ones at every place.
+    #[test]
+    fn windows_of_any_bits() {
+        for bits in [1, 7, 20] {
+            for gap in [1, 2, 19, 36, 37, 38, 55, 56, 57, 58, 64, 100, 171] {
+                let set: Vec<u32> =
+                    (0..24).map(|i| i * gap).take_while(|&at| at < 8 * 72).collect();
+                let mut bytes = vec![0; 72 + 8];
+                set.iter().for_each(|&at| bytes[at as usize / 8] |= 1 << (at % 8));
+                let mut windows = Vec::new();
+                slide(&bytes, bits, &mut windows);
+                let ones = |&Term { value, digit }: &Term| {
+                    let odd = 2 * digit + 1;
+                    (0..bits).filter(move |i| odd >> i & 1 == 1).map(move |i| value + i)
+                };
+                let mut got: Vec<u32> = windows.iter().flat_map(ones).collect();
+                got.sort_unstable();
+                assert_eq!(got, set, "{bits} {gap}");
+            }
+        }
+    }
+}
