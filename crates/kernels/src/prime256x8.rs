@@ -70,16 +70,21 @@ fn digits(a: &[u64; 4]) -> [u64; 5] {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
-fn row(words: impl Fn(usize) -> u64) -> __m512i {
-    let w = |lane: usize| words(lane) as i64;
-    _mm512_set_epi64(w(7), w(6), w(5), w(4), w(3), w(2), w(1), w(0))
+fn row(words: &[u64; 8]) -> __m512i {
+    // SAFETY: eight words are 64 readable bytes.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
+#[inline(never)]
 fn rows_of(numbers: &[[u64; 4]; 8]) -> Digits {
-    let numbers = numbers.each_ref().map(digits);
-    [0, 1, 2, 3, 4].map(|i| row(|lane| numbers[lane][i]))
+    let mut rows = [[0; 8]; 5];
+    for (lane, number) in numbers.iter().enumerate() {
+        for (row, digit) in rows.iter_mut().zip(digits(number)) {
+            row[lane] = digit;
+        }
+    }
+    rows.each_ref().map(|words| row(words))
 }
 
 /// One number in all lanes.
@@ -210,7 +215,7 @@ impl Moduli {
 
     /// a / R: out of Montgomery's form, and below n unless it is a multiple of n.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-    #[inline]
+    #[inline(never)]
     fn leave(&self, a: &Digits) -> Digits {
         let [a, b, c, d, e] = *a;
         let zero = _mm512_setzero_si512();
@@ -256,7 +261,9 @@ fn fermat(n: &[[u64; 4]; 16]) -> u16 {
     let moduli = [0, 1].map(|k| Moduli::new(rows_of(&halves[k])));
     // −(n − 1) mod 2^256, the highest eight bits of which are 256 − u.
     let exponents = n.map(|n| subtract(&[1, 0, 0, 0], &n));
-    let limbs = [0, 1].map(|k| [0, 1, 2, 3].map(|i| row(|lane| exponents[8 * k + lane][i])));
+    let limbs = [0, 1].map(|k| {
+        [0, 1, 2, 3].map(|i| row(&core::array::from_fn(|lane| exponents[8 * k + lane][i])))
+    });
     let start = exponents.map(|exponent| {
         let at = 4 + (exponent[3] >> 56) as usize;
         let mut power = [0; 4];
@@ -284,13 +291,16 @@ fn strong(n: &[u64; 4], bases: &[[u64; 4]; 8 * WIDE]) -> bool {
     let moduli = Moduli::new(rows_of_one(n));
     let minus_one = rows_of_one(&[n[0] - 1, n[1], n[2], n[3]]);
     // R² / R = 2^260 in Montgomery's form: 260 = 4·65.
-    let mut square = rows_of_one(&power_of_two(n));
+    let mut square = [rows_of_one(&power_of_two(n))];
     for bit in [1u32, 0, 0, 0, 0, 0, 1, 0, 0] {
-        square = moduli.square(&square, if bit == 1 { 0xff } else { 0 });
+        moduli.square_all(&mut square, 1);
+        if bit == 1 {
+            square[0] = carried(square[0].map(|digit| _mm512_add_epi64(digit, digit)));
+        }
     }
     let harmless = bases.map(|base| if base == [0; 4] || base == *n { [1, 0, 0, 0] } else { base });
-    let mut powers =
-        [0, 1, 2, 3].map(|k| moduli.mul(&rows_of(&harmless.as_chunks::<8>().0[k]), &square));
+    let mut powers = [0, 1, 2, 3].map(|k| rows_of(&harmless.as_chunks::<8>().0[k]));
+    moduli.multiply_all(&mut powers, &[square[0]; WIDE]);
     // n − 1 = odd·2^twos, and twos is at least 1.
     let bit = |i: usize| (n[i / 64] >> (i % 64)) as usize & usize::from(i > 0);
     let twos = (1..256).find(|&i| bit(i) & 1 == 1).unwrap_or(255);
@@ -303,8 +313,8 @@ fn strong(n: &[u64; 4], bases: &[[u64; 4]; 8 * WIDE]) -> bool {
             if i == 0 {
                 passed[k] |= equal(&value, &ones());
             }
-            powers[k] = moduli.square(&powers[k], 0);
         }
+        moduli.square_all(&mut powers, 1);
     }
     passed == [0xff; WIDE]
 }
@@ -315,12 +325,21 @@ const WINDOW: usize = 4;
 impl Moduli {
     /// Squares all, so many times.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-    #[inline]
-    fn squares(&self, all: &mut [Digits; WIDE], count: usize) {
+    #[inline(never)]
+    fn square_all(&self, all: &mut [Digits], count: usize) {
         for _ in 0..count {
             for a in all.iter_mut() {
                 *a = self.square(a, 0);
             }
+        }
+    }
+
+    /// Multiplies each by its factor.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    #[inline(never)]
+    fn multiply_all(&self, all: &mut [Digits], factors: &[Digits]) {
+        for (a, b) in all.iter_mut().zip(factors) {
+            *a = self.mul(a, b);
         }
     }
 
@@ -329,18 +348,18 @@ impl Moduli {
     #[inline]
     fn power(&self, a: &mut [Digits; WIDE], bit: impl Fn(usize) -> usize, bits: usize) {
         // The odd powers.
-        let squares = a.map(|a| self.square(&a, 0));
+        let mut squares = *a;
+        self.square_all(&mut squares, 1);
         let mut table = [*a; 1 << (WINDOW - 1)];
         for i in 1..table.len() {
-            for k in 0..WIDE {
-                table[i][k] = self.mul(&table[i - 1][k], &squares[k]);
-            }
+            table[i] = table[i - 1];
+            self.multiply_all(&mut table[i], &squares);
         }
         let mut top = bits;
         let mut first = true;
         while top > 0 {
             if bit(top - 1) == 0 {
-                self.squares(a, 1);
+                self.square_all(a, 1);
                 top -= 1;
                 continue;
             }
@@ -351,10 +370,8 @@ impl Moduli {
                 *a = table[window / 2];
                 first = false;
             } else {
-                self.squares(a, top - low);
-                for k in 0..WIDE {
-                    a[k] = self.mul(&a[k], &table[window / 2][k]);
-                }
+                self.square_all(a, top - low);
+                self.multiply_all(a, &table[window / 2]);
             }
             top = low;
         }
