@@ -35,5 +35,7 @@ pub mod sha256x16;
 pub mod sha512;
 #[cfg(target_arch = "x86_64")]
 pub mod sha512x8;
+#[cfg(target_arch = "x86_64")]
+pub mod small_factors_x16;
 pub mod weierstrass;
 pub mod wipe;

@@ -6,7 +6,7 @@
 //! FIPS 180-4 §6.2.2. Constant time.
 
 use crate::lanes8::Lanes8;
-use crate::sha256::one_stream;
+use crate::sha256::{IV, one_stream};
 use crate::wipe::wipe;
 
 /// Blocks that are compressed together.
@@ -15,15 +15,68 @@ pub const LANES: usize = 16;
 /// Compresses block l, whose word t is `blocks[t][l]`, from `state`; word t of its result is
 /// `result[t][l]`.
 #[must_use]
-pub fn compress_16(_: Lanes8, state: &[u32; 8], blocks: &[[u32; LANES]; 16]) -> [[u32; LANES]; 8] {
+pub fn compress_16(
+    token: Lanes8,
+    state: &[u32; 8],
+    blocks: &[[u32; LANES]; 16],
+) -> [[u32; LANES]; 8] {
     let mut feed = state.map(|word| [word; LANES]);
     let mut words = [[0; LANES]; 64];
     words[..16].copy_from_slice(blocks);
-    let mut out = [[0; LANES]; 8];
-    // SAFETY: the token shows that the CPU has the instructions.
-    unsafe { one_stream::run(&feed, &feed, &mut words, 0, 16, &mut out) };
+    let out = compress(token, &feed, &mut words);
     wipe(words.as_flattened_mut());
     wipe(feed.as_flattened_mut());
+    out
+}
+
+/// Hashes sixteen messages that begin with `prefix` and end with a tail each; word t of hash l is `result[t][l]`.
+///
+/// # Security
+/// For public messages: what is made of them is not wiped.
+#[must_use]
+pub fn hash_16<const TAIL: usize>(
+    token: Lanes8,
+    prefix: &[u8],
+    tails: &[[u8; TAIL]; LANES],
+) -> [[u32; LANES]; 8] {
+    let len = prefix.len() + TAIL;
+    let padded = (len + 9).next_multiple_of(64);
+    let bits = (8 * len as u64).to_be_bytes();
+    // Of all messages, but for the tails.
+    let byte = |i: usize| match i {
+        _ if i < prefix.len() => prefix[i],
+        _ if i == len => 0x80,
+        _ if i + 8 >= padded => bits[i + 8 - padded],
+        _ => 0,
+    };
+    let mut state = IV.map(|word| [word; LANES]);
+    let mut words = [[0; LANES]; 64];
+    for block in (0..padded).step_by(64) {
+        for (t, row) in words[..16].iter_mut().enumerate() {
+            let at = block + 4 * t;
+            row.fill(u32::from_be_bytes([0, 1, 2, 3].map(|k| byte(at + k))));
+            if at + 4 > prefix.len() && at < len {
+                for (word, tail) in row.iter_mut().zip(tails) {
+                    let own =
+                        |i: usize| i.checked_sub(prefix.len()).and_then(|i| tail.get(i).copied());
+                    *word |= u32::from_be_bytes([0, 1, 2, 3].map(|k| own(at + k).unwrap_or(0)));
+                }
+            }
+        }
+        state = compress(token, &state, &mut words);
+    }
+    state
+}
+
+/// Compresses the first sixteen rows of `words`, of which the rest is space.
+fn compress(
+    _: Lanes8,
+    states: &[[u32; LANES]; 8],
+    words: &mut [[u32; LANES]; 64],
+) -> [[u32; LANES]; 8] {
+    let mut out = [[0; LANES]; 8];
+    // SAFETY: the token shows that the CPU has the instructions.
+    unsafe { one_stream::run(states, states, words, 0, 16, &mut out) };
     out
 }
 
@@ -57,5 +110,22 @@ mod tests {
         ];
         assert_eq!(lane(3), abc);
         (0..LANES).filter(|&l| l != 3).for_each(|l| assert_eq!(lane(l), empty));
+    }
+
+    #[test]
+    fn sixteen_messages_of_any_length() {
+        use sha2::{Digest, Sha256};
+        let Some(token) = Lanes8::detect() else { return };
+        for len in 0..200 {
+            let prefix: Vec<u8> = (0..len).map(|i| (i * i + 7) as u8).collect();
+            let tails: [[u8; 7]; LANES] =
+                core::array::from_fn(|l| core::array::from_fn(|i| (l * 31 + i * 5) as u8));
+            let words = hash_16(token, &prefix, &tails);
+            for (l, tail) in tails.iter().enumerate() {
+                let want = Sha256::new_with_prefix(&prefix).chain_update(tail).finalize();
+                let got = words.map(|row| row[l].to_be_bytes());
+                assert_eq!(got.as_flattened(), &want[..], "{len} {l}");
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! whoever made N must be trusted to have thrown them away. A [`Residue`] is a number modulo N; an [`Element`] one of (Z/N)*/{±1}, held as
 //! the smaller of a and N − a, in which proofs are made.
 
+use crate::eval::CHECK_PRIME;
 use crate::{Error, nat, prime};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,8 @@ struct Inner {
     ring: Ring,
     /// Made when it is first needed.
     fast: OnceLock<FastRing>,
+    /// The same modulo N·c.
+    checked: OnceLock<FastRing>,
     /// What speaks against proofs, looked for when it is first asked.
     flaw: OnceLock<Option<Flaw>>,
     bits: u64,
@@ -74,8 +77,8 @@ impl Modulus {
     /// The number is known to be odd and of a good size.
     pub(crate) fn from_limbs_unchecked(n: &[u64]) -> Self {
         let ring = Ring::new(n).expect("a modulus is odd and above one");
-        let (fast, flaw) = (OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Inner { bits: nat::bit_len(n), ring, fast, flaw }))
+        let [fast, checked] = [(); 2].map(|()| OnceLock::new());
+        Self(Arc::new(Inner { bits: nat::bit_len(n), ring, fast, checked, flaw: OnceLock::new() }))
     }
 
     /// Refuses a modulus for which everybody can skip the delay, or that everybody knows a factor of, and
@@ -145,6 +148,15 @@ impl Modulus {
     /// Fast multiplication of public numbers; it works on space of its own, so clone it to use it.
     pub(crate) fn fast(&self) -> &FastRing {
         self.0.fast.get_or_init(|| FastRing::new(&self.0.ring))
+    }
+
+    /// The same modulo N·c, where c is [`CHECK_PRIME`]: what is computed there can be held against its
+    /// residue modulo c.
+    pub(crate) fn checked(&self) -> &FastRing {
+        self.0.checked.get_or_init(|| {
+            let product = nat::mul(self.limbs(), &[CHECK_PRIME]);
+            FastRing::new(&Ring::new(&product).expect("an odd modulus times an odd prime is odd"))
+        })
     }
 
     /// Reduces a big-endian number of any length modulo N, and says whether that changed it.

@@ -8,7 +8,11 @@ use sha2::{Digest, Sha256};
 use tetralith_kernels::lanes8::Lanes8;
 use tetralith_kernels::mont::{FastRing, Ring};
 #[cfg(target_arch = "x86_64")]
-use tetralith_kernels::prime256x8::{fermat_x16, strong_x16};
+use tetralith_kernels::prime256x8::{fermat_x16, strong_x32};
+#[cfg(target_arch = "x86_64")]
+use tetralith_kernels::sha256x16::hash_16;
+#[cfg(target_arch = "x86_64")]
+use tetralith_kernels::small_factors_x16::have_small_factor_x16;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The primes below `limit`, from 2.
@@ -111,70 +115,88 @@ pub(crate) fn is_probable_prime(n: &[u64], rounds: u32) -> bool {
     passes(n, (0..rounds).map(|round| nat::from_bytes(&base(round))))
 }
 
+/// What the hashes of bases begin with, before the limbs of n.
+const BASE: &[u8; 21] = b"tetralith vdf base v1";
+
 /// Bases drawn by hashing n.
 fn hashed_bases(n: &[u64]) -> impl Fn(u32) -> [u8; 32] {
-    let mut seed = Sha256::new_with_prefix(b"tetralith vdf base v1");
+    let mut seed = Sha256::new_with_prefix(BASE);
     n.iter().for_each(|limb| seed.update(limb.to_be_bytes()));
     move |round| seed.clone().chain_update(round.to_be_bytes()).finalize().into()
 }
 
-/// The first of some odd numbers of 256 bits that is a probable prime.
-pub(crate) fn first_probable_prime(
-    mut candidates: impl Iterator<Item = [u64; 4]>,
-    rounds: u32,
-) -> Option<[u64; 4]> {
+/// Odd numbers of exactly 256 bits, one for each counter, among which a prime is looked for.
+pub(crate) trait Candidates {
+    fn one(&self, counter: u64) -> [u64; 4];
+
+    /// Those of sixteen counters: word t of number l, the highest first, is `words[t][l]`.
+    #[cfg(target_arch = "x86_64")]
+    fn sixteen(&self, token: Lanes8, first: u64) -> [[u32; 16]; 8];
+}
+
+/// The first of them that is a probable prime.
+pub(crate) fn first_probable_prime(candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
     #[cfg(target_arch = "x86_64")]
     if let Some(token) = Lanes8::detect() {
         return first_in_lanes(token, candidates, rounds);
     }
-    candidates.find(|candidate| is_probable_prime(candidate, rounds))
+    first_portable(candidates, rounds)
 }
 
-/// Small primes that are worth dividing by where the next test takes sixteen candidates at once: the groups
-/// up to 127.
-#[cfg(target_arch = "x86_64")]
-const WORTH_DIVIDING: usize = 4;
+/// The same, one after another.
+fn first_portable(candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
+    let mut all = (0..).map(|counter| candidates.one(counter));
+    all.find(|candidate| is_probable_prime(candidate, rounds))
+        .expect("about one in 89 odd numbers of 256 bits is a prime")
+}
 
-/// The same, sixteen candidates at a time: Fermat's test, which no prime fails, ends nearly all composites.
+/// The same, sixteen candidates at a time: Fermat's test, which no prime fails, ends nearly all composites that
+/// small primes have left.
 #[cfg(target_arch = "x86_64")]
-fn first_in_lanes(
-    token: Lanes8,
-    candidates: impl Iterator<Item = [u64; 4]>,
-    rounds: u32,
-) -> Option<[u64; 4]> {
-    let groups = &small_factors()[..WORTH_DIVIDING];
-    let mut candidates = candidates.filter(|n| !has_factor_among(n, groups)).fuse();
+fn first_in_lanes(token: Lanes8, candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
+    let mut left = Vec::with_capacity(32);
+    let mut counters = (0..).step_by(16);
     loop {
-        // Where they end, some odd number fills up.
-        let mut count = 0;
-        let numbers: [[u64; 4]; 16] = std::array::from_fn(|_| match candidates.next() {
-            Some(n) => {
-                count += 1;
-                n
-            }
-            None => [u64::MAX; 4],
-        });
-        let maybe = fermat_x16(token, &numbers);
-        let mut left = numbers.iter().zip(maybe).take(count).filter(|(_, maybe)| *maybe);
-        if let Some((n, _)) = left.find(|(n, _)| is_probable_prime(*n, rounds)) {
-            return Some(*n);
+        while left.len() < 16 {
+            let first = counters.next().expect("a prime comes long before the counters end");
+            let words = candidates.sixteen(token, first);
+            let composite = have_small_factor_x16(token, &words);
+            let lanes = (0..16).filter(|lane| composite >> lane & 1 == 0);
+            left.extend(lanes.map(|lane| number(&words, lane)));
         }
-        if count < 16 {
-            return None;
+        let (sixteen, _) = left.split_first_chunk().expect("there are sixteen");
+        let maybe = fermat_x16(token, sixteen);
+        let mut survivors = sixteen.iter().zip(maybe).filter(|(_, maybe)| *maybe);
+        if let Some((n, _)) = survivors.find(|(n, _)| passes_256(**n, rounds)) {
+            return *n;
         }
+        left.drain(..16);
     }
+}
+
+/// The number in a lane.
+#[cfg(target_arch = "x86_64")]
+fn number(words: &[[u32; 16]; 8], lane: usize) -> [u64; 4] {
+    let limb = |t: usize| u64::from(words[t][lane]) << 32 | u64::from(words[t + 1][lane]);
+    [limb(6), limb(4), limb(2), limb(0)]
 }
 
 /// [`is_probable_prime`] for an odd n of 256 bits.
 fn passes_256(n: [u64; 4], rounds: u32) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(token) = Lanes8::detect() {
-        let hash = hashed_bases(&n);
-        // What is left of sixteen bases is ones, with which all numbers pass.
-        let base = |round: u32| if round < rounds { limbs(&hash(round)) } else { [1, 0, 0, 0] };
-        return (0..rounds)
-            .step_by(16)
-            .all(|first| strong_x16(token, &n, &std::array::from_fn(|i| base(first + i as u32))));
+        let prefix = [&BASE[..], n.map(u64::to_be_bytes).as_flattened()].concat();
+        return (0..rounds).step_by(32).all(|first| {
+            // What is left of 32 bases is ones, with which all numbers pass.
+            let mut bases = [[1, 0, 0, 0]; 32];
+            let left = bases[..(rounds - first).min(32) as usize].chunks_mut(16);
+            for (first, bases) in (first..).step_by(16).zip(left) {
+                let counters: [u32; 16] = std::array::from_fn(|lane| first + lane as u32);
+                let words = hash_16(token, &prefix, &counters.map(u32::to_be_bytes));
+                bases.iter_mut().enumerate().for_each(|(lane, base)| *base = number(&words, lane));
+            }
+            strong_x32(token, &n, &bases)
+        });
     }
     passes_256_portable(n, rounds)
 }

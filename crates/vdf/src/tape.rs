@@ -9,6 +9,8 @@ pub(crate) struct Tape {
     stops: Stops,
     values: Elements,
     space: Space,
+    /// Whether each value is also one modulo N·c, and right modulo c if the machine made no error.
+    checked: bool,
 }
 
 /// The exponents to record, in rising order.
@@ -24,14 +26,15 @@ impl Tape {
     /// What is computed from it will be computed in `space`.
     pub(crate) fn every(modulus: &Modulus, interval: u64, count: usize, space: Space) -> Self {
         let values = Elements::new(modulus.fast(), count);
-        Self { stops: Stops::Every { interval, count }, values, space }
+        let checked = modulus.checked().shares_elements_with(modulus.fast());
+        Self { stops: Stops::Every { interval, count }, values, space, checked }
     }
 
     /// A tape of the exponents in `list`, which rise.
     pub(crate) fn at(modulus: &Modulus, list: Vec<u64>) -> Self {
         debug_assert!(list.is_sorted());
         let values = Elements::new(modulus.fast(), list.len());
-        Self { stops: Stops::List(list), values, space: Space::default() }
+        Self { stops: Stops::List(list), values, space: Space::default(), checked: false }
     }
 
     /// The space to compute in, for the first who asks.
@@ -70,9 +73,20 @@ impl Tape {
         self.next().is_none_or(|next| next > done)
     }
 
-    /// Records the element of exponent [`Tape::next`].
+    /// Records the element of exponent [`Tape::next`], as the chain has it.
     pub(crate) fn push(&mut self, element: &[u64]) {
         self.values.push(element);
+    }
+
+    /// The same of a number modulo N: what it was modulo N·c is lost.
+    pub(crate) fn push_reduced(&mut self, modulus: &Modulus, number: &[u64]) {
+        self.checked = false;
+        self.push(&modulus.fast().enter(number));
+    }
+
+    /// Whether each value is also one modulo N·c, of [`Modulus::checked`].
+    pub(crate) fn is_checked(&self) -> bool {
+        self.checked
     }
 
     /// The squarings between two values from `done` on, where that is the same throughout and `done`
@@ -88,8 +102,14 @@ impl Tape {
 
     /// Flips a bit of some values in the middle, of which a proof needs one at least, for tests.
     pub(crate) fn spoil(&mut self) {
+        // Of a digit in a double, this is one that leaves it whole.
         let middle = self.len() / 2;
-        (middle..self.len().min(middle + 64)).for_each(|i| self.values.value_mut(i)[0] ^= 1);
+        (middle..self.len().min(middle + 64)).for_each(|i| self.flip(i, 0, 51));
+    }
+
+    /// Flips a bit of the `i`th value, for tests.
+    pub(crate) fn flip(&mut self, i: usize, word: usize, bit: usize) {
+        self.values.value_mut(i)[word] ^= 1 << bit;
     }
 
     /// All values, to append to.

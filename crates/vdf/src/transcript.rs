@@ -5,8 +5,13 @@
 //! domain with the version, the name of the proof system, N, x, T and y, and then every message of
 //! the prover before the next challenge is drawn. The exact bytes are in `docs/vdf-proof.md`.
 
-use crate::{Element, Modulus, Residue, nat, prime};
+use crate::prime::{self, Candidates};
+use crate::{Element, Modulus, Residue, nat};
 use sha2::{Digest, Sha256};
+#[cfg(target_arch = "x86_64")]
+use tetralith_kernels::lanes8::Lanes8;
+#[cfg(target_arch = "x86_64")]
+use tetralith_kernels::sha256x16::hash_16;
 
 /// A kind of proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,17 +111,39 @@ impl Transcript {
 ///
 /// Deterministic, so a verifier finds the same prime by himself, and tests it to be prime.
 fn hash_to_prime(seed: &[u8; 32]) -> [u64; 4] {
-    let prefix = Sha256::new_with_prefix(b"tetralith vdf prime v1").chain_update(seed);
-    let candidate = |counter: u64| {
-        let mut bytes: [u8; 32] =
-            prefix.clone().chain_update(counter.to_be_bytes()).finalize().into();
-        bytes[0] |= 0x80;
-        bytes[31] |= 1;
+    prime::first_probable_prime(&Hashes::new(seed), PRIME_ROUNDS)
+}
+
+/// The candidates for a challenge prime.
+struct Hashes {
+    /// label ‖ seed.
+    prefix: [u8; 54],
+}
+
+impl Hashes {
+    fn new(seed: &[u8; 32]) -> Self {
+        let mut prefix = *b"tetralith vdf prime v1................................";
+        prefix[22..].copy_from_slice(seed);
+        Self { prefix }
+    }
+}
+
+impl Candidates for Hashes {
+    fn one(&self, counter: u64) -> [u64; 4] {
+        let hash = Sha256::new_with_prefix(self.prefix).chain_update(counter.to_be_bytes());
+        let bytes: [u8; 32] = hash.finalize().into();
         let limb = |i: usize| u64::from_be_bytes(std::array::from_fn(|k| bytes[8 * i + k]));
-        [limb(3), limb(2), limb(1), limb(0)]
-    };
-    prime::first_probable_prime((0..).map(candidate), PRIME_ROUNDS)
-        .expect("about one in 89 odd numbers of 256 bits is a prime")
+        [limb(3) | 1, limb(2), limb(1), limb(0) | 1 << 63]
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn sixteen(&self, token: Lanes8, first: u64) -> [[u32; 16]; 8] {
+        let counters: [u64; 16] = std::array::from_fn(|lane| first + lane as u64);
+        let mut words = hash_16(token, &self.prefix, &counters.map(u64::to_be_bytes));
+        words[0].iter_mut().for_each(|word| *word |= 1 << 31);
+        words[7].iter_mut().for_each(|word| *word |= 1);
+        words
+    }
 }
 
 /// Rounds of Miller–Rabin for a challenge prime. Candidates come out of a hash, so the bound of
@@ -160,6 +187,21 @@ mod tests {
         let prime = Transcript::new(System::Wesolowski, &statement(8)).challenge_prime();
         assert_eq!(nat::bit_len(&prime), 256);
         assert!(prime::is_probable_prime(&prime, 64));
+    }
+
+    #[test]
+    fn the_first_primes_of_many_seeds() {
+        let mut all = Sha256::new();
+        for i in 0..200u32 {
+            let seed = Sha256::digest(i.to_be_bytes()).into();
+            let (hashes, prime) = (Hashes::new(&seed), hash_to_prime(&seed));
+            let mut before = (0..).map(|counter| hashes.one(counter));
+            assert!(i > 20 || before.find(|n| prime::is_probable_prime(n, 28)) == Some(prime));
+            all.update(prime.map(u64::to_be_bytes).as_flattened());
+        }
+        // As they were when they were looked for one after another.
+        let digest = "b4fc64dcd8f8aec1c78c65d6de350f014d91bee428b5cd7631275b979acc3c5c";
+        assert_eq!(hex::encode(all.finalize()), digest);
     }
 
     #[test]

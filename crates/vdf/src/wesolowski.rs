@@ -19,6 +19,7 @@
 //! B. Wesolowski, Efficient verifiable delay functions, 2018/623, §4.1 (the blocks), §6 (the proof).
 //! A. Menezes, P. van Oorschot, S. Vanstone, Handbook of Applied Cryptography, 14.6.1 (the windows).
 
+mod check;
 mod digits;
 mod plan;
 mod power;
@@ -27,10 +28,11 @@ mod windows;
 
 pub(crate) use plan::Plan;
 
+use crate::eval::CHECK_PRIME;
 use crate::field256::Field256;
 use crate::tape::Tape;
 use crate::transcript::{Statement, Transcript};
-use crate::{Element, Error, System};
+use crate::{Element, Error, System, nat};
 pub(crate) use power::Space;
 use power::power;
 
@@ -50,7 +52,8 @@ pub(crate) struct Watch<'a> {
     pub(crate) go_on: &'a mut dyn FnMut() -> bool,
 }
 
-/// Computes the proof element from the recorded values, and checks it.
+/// Computes the proof element from the recorded values, and checks it: modulo c where the values allow that
+/// (see [`check`]), else as [`verify`] does.
 ///
 /// # Errors
 /// It was stopped, or a recorded value was wrong.
@@ -62,8 +65,15 @@ pub(crate) fn prove(
     watch: &mut Watch<'_>,
 ) -> Result<Element, Unproved> {
     let prime = Transcript::new(system, statement).challenge_prime();
-    let proof = power(plan, tape, &statement.modulus, &prime, watch).ok_or(Unproved::Stopped)?;
-    if holds(&prime, statement, &proof) { Ok(proof) } else { Err(Unproved::Wrong) }
+    let modulus = &statement.modulus;
+    let number = power(plan, tape, check::ring_of(tape, modulus), &prime, watch);
+    let number = number.ok_or(Unproved::Stopped)?;
+    let proof = modulus.residue(nat::rem(&number, modulus.limbs())).element(modulus);
+    let right = match check::expected(tape, statement, &prime) {
+        Some(expected) => nat::rem_small(&number, CHECK_PRIME) == expected,
+        None => holds(&prime, statement, &proof),
+    };
+    if right { Ok(proof) } else { Err(Unproved::Wrong) }
 }
 
 /// Checks y = ±π^ℓ·x^(2^T mod ℓ).
@@ -146,7 +156,7 @@ fn power_of_two_mod(iterations: u64, prime: &[u64; 4]) -> [u64; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Modulus, nat};
+    use crate::Modulus;
 
     macro_rules! quiet {
         () => {
@@ -198,7 +208,7 @@ mod tests {
                 evaluation.record(plan.tape(modulus));
                 evaluation.advance(t).unwrap();
                 let mut tape = evaluation.take_tape().unwrap();
-                power(&plan, &mut tape, modulus, &prime, quiet!()).unwrap()
+                forge(&plan, &mut tape, modulus, &prime)
             };
             let expected = made(3, 2, 1);
             for (bits, threads) in [(1, 1), (2, 2), (5, 1), (12, 3)] {
@@ -218,6 +228,12 @@ mod tests {
         let y = evaluation.result().unwrap().element(&modulus);
         let tape = evaluation.take_tape().unwrap();
         (plan, tape, Statement { modulus, x, iterations: t, y })
+    }
+
+    /// What would be the proof for some challenge.
+    fn forge(plan: &Plan, tape: &mut Tape, modulus: &Modulus, challenge: &[u64; 4]) -> Element {
+        let number = power(plan, tape, check::ring_of(tape, modulus), challenge, quiet!()).unwrap();
+        modulus.residue(nat::rem(&number, modulus.limbs())).element(modulus)
     }
 
     fn refused(system: System, statement: &Statement, proof: &Element) {
@@ -247,7 +263,7 @@ mod tests {
                 blank(|s| s.modulus = Modulus::lcs35()),
             ];
             for prime in primes {
-                let forged = power(&plan, &mut tape, &statement.modulus, &prime, quiet!()).unwrap();
+                let forged = forge(&plan, &mut tape, &statement.modulus, &prime);
                 refused(system, &statement, &forged);
             }
         }
@@ -266,8 +282,7 @@ mod tests {
             let mut shifted = Transcript::new(system, &statement).challenge_prime();
             shifted[0] ^= 2;
             for challenge in [smooth, shifted] {
-                let forged =
-                    power(&plan, &mut tape, &statement.modulus, &challenge, quiet!()).unwrap();
+                let forged = forge(&plan, &mut tape, &statement.modulus, &challenge);
                 refused(system, &statement, &forged);
             }
         }
@@ -298,7 +313,7 @@ mod tests {
         };
         let forged = Statement { modulus: modulus.clone(), x, iterations: 600, y: times_w(&y) };
         let prime = Transcript::new(System::Wesolowski, &forged).challenge_prime();
-        let proof = power(&plan, &mut tape, &modulus, &prime, quiet!()).unwrap();
+        let proof = forge(&plan, &mut tape, &modulus, &prime);
         refused(System::Wesolowski, &forged, &proof);
         // As w has order 2 and ℓ is odd, π·w is a proof of y·w: proofs are sound only where nobody
         // knows an element of low order, and to know one is to know a factor of N.

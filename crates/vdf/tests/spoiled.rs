@@ -45,6 +45,37 @@ fn no_proof_is_lost_by_a_flipped_bit() {
     }
 }
 
+/// The check modulo c says nothing where x is 0 or ±1 modulo c, so that proofs are verified there.
+#[test]
+fn a_flipped_bit_is_found_for_any_x() {
+    let modulus = Modulus::rsa2048();
+    let (c, mut found) = (4_194_287u32, 0);
+    for x in [1, 2, c - 1, c, c + 1] {
+        let (x, _) = modulus.reduce(&x.to_be_bytes());
+        for t in [0, 1, 254, 255, 256, 257, 1000, 5000] {
+            for spoiled in [false, true] {
+                let mut prover =
+                    Prover::new(System::Wesolowski, &modulus, &x, t, Options::default()).unwrap();
+                if spoiled {
+                    prover.inject_fault(0);
+                }
+                let mut faults = 0;
+                let (y, proof) = (prover.run(&mut |progress| {
+                    faults += usize::from(progress.fault.is_some());
+                    std::ops::ControlFlow::Continue(())
+                }))
+                .unwrap();
+                proof.verify().unwrap();
+                assert_eq!(proof.statement().y, y.element(&modulus));
+                assert!(faults <= usize::from(spoiled), "{t}");
+                found += faults;
+            }
+        }
+    }
+    // Below 2^255 the quotient is zero, and no value is used; and any value's exponent may be zero.
+    assert!(found > 5, "{found}");
+}
+
 /// Earlier versions kept proofs that nobody had checked.
 #[test]
 fn a_kept_proof_that_is_wrong() {

@@ -16,8 +16,6 @@ pub(super) struct Exact {
     entering: Vec<u64>,
     leaving: Vec<u64>,
     product: Vec<u64>,
-    /// R²·2^−bits mod N.
-    lanes: Vec<u64>,
 }
 
 impl Exact {
@@ -33,15 +31,14 @@ impl Exact {
             entering: power(r + shift),
             leaving: power(r - shift),
             product: power(2 * r - shift),
-            lanes: power(2 * r - bits),
         }
     }
 
     /// Overwrites all that came from N.
     pub(super) fn zeroize(&mut self) {
         self.n0.zeroize();
-        let Self { n, n0: _, entering, leaving, product, lanes } = self;
-        for limbs in [n, entering, leaving, product, lanes] {
+        let Self { n, n0: _, entering, leaving, product } = self;
+        for limbs in [n, entering, leaving, product] {
             limbs.zeroize();
         }
     }
@@ -49,8 +46,8 @@ impl Exact {
     /// Says whether [`Exact::zeroize`] was here.
     #[cfg(test)]
     pub(super) fn is_wiped(&self) -> bool {
-        let Self { n, n0, entering, leaving, product, lanes } = self;
-        *n0 == 0 && [n, entering, leaving, product, lanes].iter().all(|limbs| limbs.is_empty())
+        let Self { n, n0, entering, leaving, product } = self;
+        *n0 == 0 && [n, entering, leaving, product].iter().all(|limbs| limbs.is_empty())
     }
 
     /// N, with zeros on top.
@@ -76,12 +73,12 @@ impl Exact {
     /// a·c may be above N·R, so its reduction is not canonical. It is below 2^bits + N and, with N
     /// subtracted where it does not fit its limbs, below R; the second product makes it canonical.
     pub(super) fn product(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
-        self.mul(&Zeroizing::new(self.mul(a, c)), &self.product)
+        self.product_times(a, c, &self.product)
     }
 
-    /// a·c·2^−bits mod N, canonical, of any a and c below 2^bits: what a product in lanes is.
-    pub(super) fn product_in_lanes(&self, a: &[u64], c: &[u64]) -> Vec<u64> {
-        self.mul(&Zeroizing::new(self.mul(a, c)), &self.lanes)
+    /// a·c·f mod N, canonical, of any a and c below 2^bits, for the `factor` R²·f mod N.
+    pub(super) fn product_times(&self, a: &[u64], c: &[u64], factor: &[u64]) -> Vec<u64> {
+        self.mul(&Zeroizing::new(self.mul(a, c)), factor)
     }
 
     /// a·c/R mod N, canonical where one of them is below N.
@@ -116,6 +113,85 @@ pub(super) fn power_of_two(ring: &Ring, e: usize) -> Vec<u64> {
     let mut two = Zeroizing::new(ring.one().to_vec());
     ring.double(&mut two);
     ring.leave(&Zeroizing::new(ring.pow_vartime(&two, &[e as u64])))
+}
+
+/// 1/a mod an odd N, canonical, of public numbers of as many limbs; `None` where they have a factor in common.
+///
+/// B. S. Kaliski, The Montgomery inverse and its applications, IEEE Transactions on Computers 44 (1995), phase I:
+/// r·a ≡ −2^k·u and s·a ≡ 2^k·v (mod N) while u and v, from N and a on, become their greatest common divisor and 0.
+pub(super) fn inverse_vartime(ring: &Ring, a: &[u64]) -> Option<Vec<u64>> {
+    let len = ring.len() + 1;
+    let (mut u, mut v) = (padded(ring.modulus(), len), padded(a, len));
+    let (mut r, mut s) = (vec![0; len], padded(&[1], len));
+    let mut k = 0;
+    while v.iter().any(|&limb| limb > 0) {
+        let (halved, doubled) = if v[0] & 1 == 0 {
+            (&mut v, &mut r)
+        } else if u[0] & 1 == 0 {
+            (&mut u, &mut s)
+        } else if u.iter().rev().gt(v.iter().rev()) {
+            subtract(&mut u, &v);
+            add(&mut r, &s);
+            continue;
+        } else {
+            subtract(&mut v, &u);
+            add(&mut s, &r);
+            continue;
+        };
+        let twos = halved[0].trailing_zeros().min(63);
+        shift_right(halved, twos);
+        shift_left(doubled, twos);
+        k += twos as usize;
+    }
+    if u[0] != 1 || u[1..].iter().any(|&limb| limb > 0) {
+        return None;
+    }
+    // −r·2^−k, where r is at most 2·N.
+    let n = padded(ring.modulus(), len);
+    if r.iter().rev().ge(n.iter().rev()) {
+        subtract(&mut r, &n);
+    }
+    let mut negative = n;
+    subtract(&mut negative, &r);
+    negative.truncate(ring.len());
+    let power = ring.enter(&ring.inverse_power_of_two(k));
+    Some(ring.mul(&negative, &power))
+}
+
+fn add(a: &mut [u64], b: &[u64]) {
+    a.iter_mut().zip(b).fold(false, |carry, (a, &b)| {
+        let (sum, over) = a.overflowing_add(b);
+        let (sum, again) = sum.overflowing_add(u64::from(carry));
+        *a = sum;
+        over | again
+    });
+}
+
+fn subtract(a: &mut [u64], b: &[u64]) {
+    a.iter_mut().zip(b).fold(false, |borrow, (a, &b)| {
+        let (rest, under) = a.overflowing_sub(b);
+        let (rest, again) = rest.overflowing_sub(u64::from(borrow));
+        *a = rest;
+        under | again
+    });
+}
+
+/// By 1 to 63 bits.
+fn shift_right(a: &mut [u64], bits: u32) {
+    a.iter_mut().rev().fold(0, |above, limb| {
+        let out = *limb << (64 - bits);
+        *limb = *limb >> bits | above;
+        out
+    });
+}
+
+/// By 1 to 63 bits.
+fn shift_left(a: &mut [u64], bits: u32) {
+    a.iter_mut().fold(0, |below, limb| {
+        let out = *limb >> (64 - bits);
+        *limb = *limb << bits | below;
+        out
+    });
 }
 
 /// A number with zeros on top, up to so many limbs; no other copy is left behind.

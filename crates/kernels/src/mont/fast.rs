@@ -149,7 +149,8 @@ impl FastRing {
     ///
     /// With IFMA, the element of a is any number of 8·v digits that is ≡ a·b^(2·l), and b and l depend
     /// on v alone. With FMA, it is any of 4·v digits, of limited size, that is ≡ a·R, and so does R.
-    pub(super) fn shares_elements_with(&self, divisor: &FastRing) -> bool {
+    #[must_use]
+    pub fn shares_elements_with(&self, divisor: &FastRing) -> bool {
         match (&self.engine, &divisor.engine) {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             (Engine::Ifma(ifma), Engine::Ifma(other)) => ifma.len() == other.len(),

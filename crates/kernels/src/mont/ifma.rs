@@ -106,7 +106,7 @@ pub(super) struct Ifma {
     memory: Memory,
     exact: Exact,
     /// Once they are needed.
-    lanes: Arc<OnceLock<lanes::Constants>>,
+    lanes: Arc<OnceLock<Option<lanes::Constants>>>,
     /// How many operations had to be repeated exactly.
     redone: u64,
 }
@@ -132,15 +132,11 @@ impl Ifma {
         Ifma { v, memory, exact, lanes: Arc::default(), redone: 0 }
     }
 
-    /// Eight numbers side by side: for public moduli, for [`Ifma::zeroize`] does not reach there.
-    pub(super) fn lanes(&self, ring: &Ring) -> Lanes<'_> {
+    /// Eight numbers side by side: for public moduli, for [`Ifma::zeroize`] does not reach there. `None` for moduli
+    /// that cannot.
+    pub(super) fn lanes(&self, ring: &Ring) -> Option<Lanes<'_>> {
         let constants = self.lanes.get_or_init(|| lanes::Constants::new(ring, self.v, &self.exact));
-        Lanes::new(self.v, constants, &self.exact)
-    }
-
-    /// The bits of b^h, by which products in lanes are smaller.
-    pub(super) fn lanes_shift(&self) -> usize {
-        BLOCK_BITS * self.v - shift(self.v)
+        constants.as_ref().map(|constants| Lanes::new(self.v, constants, &self.exact))
     }
 
     /// The number of words of an element.

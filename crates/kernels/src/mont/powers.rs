@@ -11,8 +11,8 @@
 //! steps end in (sum·run^lowest)²·run.
 //!
 //! Eight ranges of digits, cut so that they have equally much to do, are worked off at a time. A step
-//! multiplies each run by its next value, or its sum by its run: with IFMA in lanes (`ifma/lanes.rs`), else
-//! one by one. The steps are laid out beforehand, so that values, which are met in an order that no cache
+//! multiplies each run by its next value; where that was the last of its digit, the run is a factor of a sum. Of
+//! these, eight are taken at a time, too. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by one. The steps are laid out beforehand, so that values, which are met in an order that no cache
 //! foresees, are fetched from memory while the products before them are made.
 //!
 //! # What was tried
@@ -27,17 +27,18 @@ use super::fast::Engine;
 use super::{Elements, FastRing};
 use core::ops::Range;
 
-/// What each of eight runs is to be multiplied by: the index of an element, or [`SUM`], or [`ONE`].
+/// What each of eight runs is to be multiplied by: the index of an element, or [`ONE`]; with [`MARK`] where the
+/// product is a factor of a sum.
 pub(super) type Step = [u32; 8];
 
-/// By its sum, which becomes the product, while the run stays as it is.
-pub(super) const SUM: u32 = u32::MAX;
+/// The highest bit.
+pub(super) const MARK: u32 = 1 << 31;
 /// By nothing.
-pub(super) const ONE: u32 = u32::MAX - 1;
+pub(super) const ONE: u32 = MARK - 1;
 /// A step that does nothing.
 pub(super) const NO_STEP: Step = [ONE; 8];
 
-/// Eight runs and eight sums.
+/// Eight runs, and eight sums, which are of use as one product only.
 ///
 /// Products may be smaller by a factor g, see [`FastRing::product_of_powers_vartime`].
 pub(super) trait Eights {
@@ -68,13 +69,15 @@ impl Eights for OneByOne<'_> {
         for (at, step) in steps.iter().enumerate() {
             let ahead = steps.get(at + AHEAD).unwrap_or(&NO_STEP);
             for (i, (&m, &ahead)) in step.iter().zip(ahead).enumerate() {
-                if ahead < ONE {
-                    fetch(values.lines(ahead as usize));
+                if ahead & ONE < ONE {
+                    fetch(values.lines((ahead & ONE) as usize));
                 }
-                match m {
-                    SUM => self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i)),
-                    ONE => {}
-                    m => self.ring.mul_assign(self.runs.value_mut(i), values.value(m as usize)),
+                if m & ONE < ONE {
+                    let value = values.value((m & ONE) as usize);
+                    self.ring.mul_assign(self.runs.value_mut(i), value);
+                }
+                if m & MARK > 0 {
+                    self.ring.mul_assign(self.sums.value_mut(i), self.runs.value(i));
                 }
             }
         }
@@ -171,35 +174,37 @@ impl Schedule {
                 self.values = self.values.max(term.value as usize + 1);
             }
         }
-        let all: usize = self.places.iter().map(|&number| number as usize + 1).sum();
+        // A digit without terms takes a step that marks alone.
+        let steps_of = |number: u32| number.max(1) as usize;
+        let all: usize = self.places.iter().map(|&number| steps_of(number)).sum();
         let eighth = all.div_ceil(8);
         self.steps.clear();
         self.lowest = [range.end; 8];
         (self.terms, self.sum) = (0, 0);
         let (mut lane, mut at, mut done) = (0, 0, 0);
         for (i, place) in self.places.iter_mut().enumerate().rev() {
-            let number = core::mem::replace(place, (8 * at + lane) as u32) as usize;
-            at += number;
-            done += number + 1;
+            let number = core::mem::replace(place, (8 * at + lane) as u32);
+            at += steps_of(number);
+            done += steps_of(number);
             self.lowest[lane] = range.start + i as u32;
-            self.terms += number as u64;
-            self.sum += number as u64 * u64::from(self.lowest[lane]);
-            if self.steps.len() < at + 1 {
-                self.steps.resize(at + 1, NO_STEP);
+            self.terms += u64::from(number);
+            self.sum += u64::from(number) * u64::from(self.lowest[lane]);
+            if self.steps.len() < at {
+                self.steps.resize(at, NO_STEP);
             }
             if done >= (lane + 1) * eighth {
                 // The lowest digit of an eighth needs no sum: that is made at the end.
                 (lane, at) = (lane + 1, 0);
                 self.lowest[lane.min(7)] = range.start + i as u32;
             } else if i > 0 {
-                self.steps[at][lane] = SUM;
-                at += 1;
+                self.steps[at - 1][lane] |= MARK;
             }
         }
         let steps = self.steps.as_flattened_mut();
         for term in terms {
             if let Some(place) = self.places.get_mut(index(term)) {
-                steps[*place as usize] = term.value;
+                let step = &mut steps[*place as usize];
+                *step = *step & MARK | term.value;
                 *place += 8;
             }
         }
@@ -254,11 +259,13 @@ impl FastRing {
         space.lay_out(terms, &range);
         assert!(space.values <= values.len(), "each term has a value");
         let mut ends = Elements::new(self, 16);
-        let shift = self.take_steps(space, values, &mut ends);
+        let made_with = self.take_steps(space, values, &mut ends);
         let (runs, sums) = space.powers(exponents);
-        let scale =
-            (shift > 0).then(|| self.power_of_two(shift as i128 * space.missing(exponents)));
-        let scale = scale.as_ref().map(|(base, exponent)| (&base[..], &exponent[..]));
+        let missing = space.missing(exponents);
+        let exponent = missing.unsigned_abs();
+        let exponent = [exponent as u64, (exponent >> 64) as u64];
+        let scale = made_with.map(|factors| self.enter(&factors[usize::from(missing < 0)]));
+        let scale = scale.as_ref().map(|base| (&base[..], &exponent[..]));
         let mut sum = ends.value(8).to_vec();
         (1..8).for_each(|lane| self.mul_assign(&mut sum, ends.value(8 + lane)));
         let factors = (0..8).map(|lane| (ends.value(lane), &runs[lane][..]));
@@ -266,36 +273,33 @@ impl FastRing {
         self.multi_pow_vartime(&factors)
     }
 
-    /// Takes the steps on the engine's best way; returns the bits of g.
-    fn take_steps(&mut self, space: &Schedule, values: &Elements, to: &mut Elements) -> usize {
+    /// Takes the steps on the engine's best way; returns g and 1/g, canonical, where products are too small by that.
+    fn take_steps(
+        &mut self,
+        space: &Schedule,
+        values: &Elements,
+        to: &mut Elements,
+    ) -> Option<[Vec<u64>; 2]> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if let (Engine::Ifma(ifma), true) = (&self.engine, space.steps.len() >= WORTH_LANES) {
-            let mut lanes = ifma.lanes(&self.ring);
+        if let (Engine::Ifma(ifma), true) = (&self.engine, space.steps.len() >= WORTH_LANES)
+            && let Some(mut lanes) = ifma.lanes(&self.ring)
+        {
             lanes.take(values, &space.steps);
+            let factors = lanes.factors().clone();
             lanes.finish(to);
-            return ifma.lanes_shift();
+            return Some(factors);
         }
         let mut each = OneByOne::new(self);
         each.take(values, &space.steps);
         each.finish(to);
-        0
-    }
-
-    /// Two or a half, modulo a number above two, and to which power it is 2^exponent.
-    fn power_of_two(&self, exponent: i128) -> (Vec<u64>, [u64; 2]) {
-        let mut base = self.ring.inverse_power_of_two(1);
-        if exponent >= 0 {
-            base.fill(0);
-            base[0] = 2;
-        }
-        let exponent = exponent.unsigned_abs();
-        (self.enter(&base), [exponent as u64, (exponent >> 64) as u64])
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mont::ring::bit_len;
     use crate::mont::test_moduli::{Words, reduced};
     use crate::mont::{Kernel, Ring};
 
@@ -315,8 +319,11 @@ mod tests {
     #[test]
     fn products_of_powers_match_single_powers() {
         let mut words = Words(11);
-        for bits in [500, 1238, 2048, 2070, 3318, 4150, 4200] {
-            let ring = Ring::new(&words.modulus(bits)).unwrap();
+        let rough = [500, 1238, 2048, 2070, 3318, 4150, 4200].map(|bits| words.rough_modulus(bits));
+        // 2^512 − 1 has factors in common with what products in lanes divide by.
+        for modulus in rough.into_iter().chain([vec![u64::MAX; 8]]) {
+            let bits = bit_len(&modulus);
+            let ring = Ring::new(&modulus).unwrap();
             let numbers: Vec<Vec<u64>> =
                 (0..300).map(|_| reduced(&ring, &words.modulus(bits))).collect();
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.fits(bits)) {
@@ -368,11 +375,13 @@ mod tests {
         let terms: Vec<Term> = (0..5000).map(term).collect();
         let mut schedule = Schedule::new();
         schedule.lay_out(&terms, &(1..1024));
-        let least = (terms.iter().filter(|term| term.digit > 0).count() + 1023).div_ceil(8);
+        let least = terms.iter().filter(|term| term.digit > 0).count().div_ceil(8);
         assert!(schedule.steps.len() <= least + 20, "{} {least}", schedule.steps.len());
         assert!(schedule.lowest.is_sorted_by(|a, b| a > b));
         assert_eq!(schedule.lowest[7], 1);
         let mut taken: Vec<u32> = schedule.steps.as_flattened().to_vec();
+        assert_eq!(taken.iter().filter(|&m| m & MARK > 0).count(), 1023 - 8);
+        taken.iter_mut().for_each(|m| *m &= ONE);
         taken.retain(|&m| m < ONE);
         taken.sort_unstable();
         let all = (0..5000).filter(|&m| terms[m as usize].digit > 0);

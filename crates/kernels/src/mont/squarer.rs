@@ -27,7 +27,9 @@ impl Squarer {
         Some(Self::of(FastRing::with_kernel(kernel, &Ring::new(modulus)?)?))
     }
 
-    fn of(ring: FastRing) -> Self {
+    /// Makes a squarer of the value one in a ring that is there.
+    #[must_use]
+    pub fn of(ring: FastRing) -> Self {
         Self { value: ring.one(), ring }
     }
 

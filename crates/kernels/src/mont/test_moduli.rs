@@ -21,6 +21,21 @@ impl Words {
         n[0] |= 1;
         n
     }
+
+    /// The same without small factors, which kernels in lanes do not like.
+    pub(super) fn rough_modulus(&mut self, bits: usize) -> Vec<u64> {
+        loop {
+            let n = self.modulus(bits);
+            let rest = |p: u64| {
+                n.iter().rev().fold(0, |rest, &limb| {
+                    ((u128::from(rest) << 64 | u128::from(limb)) % u128::from(p)) as u64
+                })
+            };
+            if (3..5000).step_by(2).all(|p| rest(p) > 0) {
+                return n;
+            }
+        }
+    }
 }
 
 /// A number modulo N, bit by bit.

@@ -266,7 +266,7 @@ impl TapeFile {
         }
         while let Some((digest, batch)) = read_batch(&mut reader, &new.digest, modulus, tape)? {
             for value in &batch {
-                tape.push(&modulus.fast().enter(value.limbs()));
+                tape.push_reduced(modulus, value.limbs());
             }
             new.digest = digest;
             new.values += batch.len();

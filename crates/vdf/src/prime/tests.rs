@@ -14,6 +14,26 @@ fn known_primes_and_composites() {
     assert_eq!(primes_below(30).collect::<Vec<_>>(), [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]);
 }
 
+/// Odd numbers from one on.
+struct Odd([u64; 4]);
+
+impl Candidates for Odd {
+    fn one(&self, counter: u64) -> [u64; 4] {
+        let mut n = self.0;
+        n[0] = n[0].wrapping_add(2 * counter);
+        n
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn sixteen(&self, _: Lanes8, first: u64) -> [[u32; 16]; 8] {
+        std::array::from_fn(|t| {
+            std::array::from_fn(|lane| {
+                (self.one(first + lane as u64)[3 - t / 2] >> (32 * (1 - t % 2))) as u32
+            })
+        })
+    }
+}
+
 #[test]
 fn the_first_prime_is_the_same_in_lanes() {
     let mut state = 9u64;
@@ -22,19 +42,14 @@ fn the_first_prime_is_the_same_in_lanes() {
         state ^ state >> 33
     };
     for _ in 0..20 {
-        let start = [next() | 1, next(), next(), next() | 1 << 63];
-        let candidates =
-            (0..600).map(|i| [start[0].wrapping_add(2 * i), start[1], start[2], start[3]]);
+        let candidates = Odd([next() | 1, next(), next(), next() | 1 << 63]);
         let one_by_one = |n: &[u64; 4]| !has_small_factor(n) && passes_256_portable(*n, 28);
-        let want = candidates.clone().find(one_by_one);
-        assert_eq!(first_probable_prime(candidates.clone(), 28), want);
-        // Fewer than fill the lanes, and none that is a prime.
-        let before = candidates.clone().take_while(|n| Some(*n) != want);
-        assert_eq!(first_probable_prime(before, 28), None);
-        if let Some(prime) = want {
-            assert_eq!(first_probable_prime([prime].into_iter(), 28), want);
-            assert!(passes_256(prime, 28) && passes_256(prime, 3));
-        }
+        let want = (0..).map(|i| candidates.one(i)).find(one_by_one).unwrap();
+        assert_eq!(first_probable_prime(&candidates, 28), want);
+        assert_eq!(first_portable(&candidates, 28), want);
+        // Already the first.
+        assert_eq!(first_probable_prime(&Odd(want), 28), want);
+        assert!([1, 3, 16, 17, 28, 32, 33, 70].iter().all(|&rounds| passes_256(want, rounds)));
     }
 }
 

@@ -10,20 +10,20 @@ use super::plan::Plan;
 use super::quotient::Quotient;
 use super::windows;
 use crate::tape::Tape;
-use crate::{Element, Modulus};
 use std::ops::Range;
 use tetralith_kernels::mont::{Exponents, FastRing, Schedule, Term};
 
-/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits; none where it was stopped.
+/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits, a number below the modulus of `ring`, of which the values on the
+/// tape are elements; none where it was stopped.
 pub(super) fn power(
     plan: &Plan,
     tape: &mut Tape,
-    modulus: &Modulus,
+    ring: &FastRing,
     prime: &[u64; 4],
     watch: &mut Watch<'_>,
-) -> Option<Element> {
+) -> Option<Vec<u64>> {
     let Space { mut bytes, terms: mut filled, schedules } = tape.take_space();
-    let mut workers = workers(plan, modulus, schedules);
+    let mut workers = workers(plan, ring, schedules);
     if plan.slides() {
         if !(watch.go_on)() {
             return None;
@@ -34,10 +34,9 @@ pub(super) fn power(
     } else {
         run_blocks(&mut workers, plan, tape, prime, filled, watch)?;
     }
-    let mut ring = modulus.fast().clone();
-    let mut out = ring.one();
-    workers.iter().for_each(|worker| ring.mul_assign(&mut out, &worker.out));
-    Some(modulus.residue(ring.leave(&out)).element(modulus))
+    let [first, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
+    others.iter().for_each(|other| first.ring.mul_assign(&mut first.out, &other.out));
+    Some(ring.leave(&first.out))
 }
 
 /// Takes in the blocks of all j, in groups from the highest down.
@@ -114,16 +113,13 @@ fn parts(plan: &Plan) -> u32 {
 }
 
 /// One for each part.
-fn workers(plan: &Plan, modulus: &Modulus, schedules: Vec<Schedule>) -> Vec<Worker> {
+fn workers(plan: &Plan, ring: &FastRing, schedules: Vec<Schedule>) -> Vec<Worker> {
     let (digits, parts) = (plan.digits(), parts(plan));
     let most = u64::from(digits.end - digits.start);
     let end = |i: u32| digits.start + (most * u64::from(i) / u64::from(parts)) as u32;
     let ranges = (0..parts).map(|i| end(i)..end(i + 1));
     let schedules = schedules.into_iter().chain(std::iter::repeat_with(Schedule::new));
-    ranges
-        .zip(schedules)
-        .map(|(range, schedule)| Worker::new(modulus.fast(), range, schedule))
-        .collect()
+    ranges.zip(schedules).map(|(range, schedule)| Worker::new(ring, range, schedule)).collect()
 }
 
 /// The schedule of a range of digits.

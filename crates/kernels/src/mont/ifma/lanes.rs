@@ -5,9 +5,10 @@
 //! product itself is in [`product`]; here are the way in and out, and what is done about wrong guesses.
 //!
 //! A number that lies along its registers stands for a where it is a·b^(l+m) mod N, see the
-//! [module above](super). A product in lanes divides by b^v instead of b^(l+m): it is g = b^h times
-//! smaller than what [`Ifma::multiply`](super::Ifma::multiply) makes of the same words. Who multiplies
-//! many numbers puts that right once, at the end.
+//! [module above](super). A product in lanes divides by b^v − 1 instead of b^(l+m): it is g = (b^v − 1)/b^(l+m)
+//! times smaller than what [`Ifma::multiply`](super::Ifma::multiply) makes of the same words. Who multiplies
+//! many numbers puts that right once, at the end. Moduli that have a factor in common with b^v − 1, which no
+//! product of two large primes has, do without lanes.
 //!
 //! # What was tried
 //! On a Zen 5, at 2048 bits, in nanoseconds for eight products, of which multiplications alone take 450
@@ -17,8 +18,8 @@
 //! columns of products added where they are made, 650; all other sums made inside products as well, 765.
 //! With blocks multiplied by Karatsuba's method too, and all sums apart, 650, at 4096 bits 3050 and not 4600;
 //! with the part that vanishes made among the upper columns, and the sums of halves before the products that
-//! do not need them, 620. A step with its way into lanes takes 750 to 790 in a proof; 40 more while its
-//! addresses were looked up twice and checked for each line.
+//! do not need them, 620, of which multiplications alone 440. With R = X² − 1, 365 for these and 540 in all. The
+//! digits of the result made where their last products are: 30 more.
 //!
 //! Values are sent for two steps ahead and one at a time between products of blocks, without jumps: loops over
 //! the lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more; into the
@@ -26,22 +27,24 @@
 //! whether they are in a cache. Code shared by all products of blocks is half as long and 30 slower. Factors put
 //! side by side a step ahead, in pieces between products of blocks, take as long as before them.
 //!
-//! What is left above multiplications is moved by loads and stores: of the sums and differences, 90 ns of them
-//! alone, none runs beside multiplications, though ports are free, for the window of instructions is full of
-//! loads that wait for theirs; and a store of 64 bytes costs two multiplications, which have three sources.
-//! Products that begin with the sums that they are added to need more registers than there are.
+//! What is left above multiplications are stores: these take 1420 cycles, there are 650 stores of 64 bytes, and
+//! together they take 2120. A store takes a cycle from both multipliers, which have three sources to be read, though
+//! not always: short loops of the same instructions run with and without that loss. Sums and differences cost little
+//! beside; the window of instructions is full of loads that wait for theirs. Products that begin with the sums that
+//! they are added to need more registers than there are.
 
 mod blocks;
 mod product;
 #[cfg(test)]
 mod tests;
 
-use super::super::exact::{Exact, power_of_two};
+use super::super::exact::{Exact, inverse_vartime, padded, power_of_two};
 use super::memory::{DIGIT, from_digits, to_digits};
-use super::{BLOCK_BITS, Ring};
+use super::{BLOCK_BITS, Ring, shift};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
-use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, SUM, Step};
+use crate::mont::portable::mul_wide;
+use crate::mont::powers::{AHEAD, Eights, MARK, NO_STEP, ONE, Step};
 use blocks::Row;
 use core::arch::x86_64::*;
 use product::{Ahead, product, scratch_rows};
@@ -60,26 +63,56 @@ impl Eight {
 /// What belongs to a modulus.
 pub(super) struct Constants {
     product: product::Constants,
-    /// b^v mod N, which products leave as they are.
+    /// b^v − 1 mod N, which products leave as they are.
     one: Vec<Line>,
+    /// g and 1/g, canonical.
+    pub(super) factors: [Vec<u64>; 2],
+    /// What makes exact products those of lanes, see [`Exact::product_times`].
+    exactly: Vec<u64>,
 }
 
 impl Constants {
-    /// Of a modulus of the class of v blocks.
-    pub(super) fn new(ring: &Ring, v: usize, exact: &Exact) -> Self {
-        let digits = |limbs: &[u64], count: usize| {
-            let mut digits = vec![0; count];
+    /// Of a modulus of the class of v blocks; `None` where that has a factor in common with b^v − 1.
+    pub(super) fn new(ring: &Ring, v: usize, exact: &Exact) -> Option<Self> {
+        let times = |a: &[u64], c: &[u64]| ring.mul(&ring.enter(a), c);
+        let one = before(power_of_two(ring, BLOCK_BITS * v))?;
+        let inverse = inverse_vartime(ring, &one)?;
+        let digits = |limbs: &[u64]| {
+            let mut digits = vec![0; 8 * v];
             to_digits(&mut digits, limbs);
             digits
         };
-        let half = BLOCK_BITS * v / 2;
-        let fold = digits(&ring.inverse_power_of_two(half), 8 * v);
-        let inverse = digits(&exact.negative_inverse(half.div_ceil(64)), 4 * v);
-        let product = product::Constants::new(&fold, digits(exact.modulus(), 8 * v), inverse);
-        let one = digits(&power_of_two(ring, BLOCK_BITS * v), 8 * v);
-        let (one, _) = one.as_chunks::<8>();
-        Self { product, one: one.iter().map(|&words| Line(words)).collect() }
+        let limbs = exact.modulus().len();
+        // K = −1/N mod b^v − 1: as N·K + 1 = (b^v − 1)/one, it is −(1/one + 1)/N modulo b^v.
+        let mut quotient = vec![0; 2 * limbs];
+        let more = after(padded(&inverse, limbs));
+        mul_wide(&mut quotient, &more, &exact.negative_inverse(limbs));
+        let product =
+            product::Constants::new(digits(exact.modulus()), &digits(&quotient[..limbs]))?;
+        let factors = [
+            times(&one, &ring.inverse_power_of_two(shift(v))),
+            times(&inverse, &power_of_two(ring, shift(v))),
+        ];
+        let exactly = times(&inverse, &power_of_two(ring, 2 * 64 * limbs));
+        let one = digits(&one).as_chunks::<8>().0.iter().map(|&words| Line(words)).collect();
+        Some(Self { product, one, factors, exactly: padded(&exactly, limbs) })
     }
+}
+
+/// a − 1; none of zero.
+fn before(mut a: Vec<u64>) -> Option<Vec<u64>> {
+    let first = a.iter().position(|&limb| limb > 0)?;
+    a[first] -= 1;
+    a[..first].fill(u64::MAX);
+    Some(a)
+}
+
+/// a + 1, where that has as many limbs.
+fn after(mut a: Vec<u64>) -> Vec<u64> {
+    let first = a.iter().position(|&limb| limb < u64::MAX).unwrap_or(a.len() - 1);
+    a[first] = a[first].wrapping_add(1);
+    a[..first].fill(0);
+    a
 }
 
 /// Calls a function of V lines and 4·B digits for the class of these lanes.
@@ -109,6 +142,9 @@ pub(in crate::mont) struct Lanes<'a> {
     pub(super) factors: Eight,
     /// The results of a multiplication.
     pub(super) out: Eight,
+    /// Runs that will be factors of sums once there are eight.
+    kept: Vec<Line>,
+    waiting: usize,
     scratch: Vec<Line>,
     /// How many products had to be repeated exactly.
     pub(super) redone: u64,
@@ -129,12 +165,19 @@ impl<'a> Lanes<'a> {
             sums: ones,
             factors: rows_of_zeros(),
             out: rows_of_zeros(),
+            kept: rows_of_zeros().0,
+            waiting: 0,
             scratch,
             redone: 0,
         }
     }
 
-    /// Multiplies each run by its factor, into `out`; divides by b^v.
+    /// g, by which products are too small, and 1/g, canonical.
+    pub(in crate::mont) fn factors(&self) -> &'a [Vec<u64>; 2] {
+        &self.constants.factors
+    }
+
+    /// Multiplies each run by its factor, into `out`; divides by b^v − 1.
     pub(super) fn multiply(&mut self) {
         of_class!(self.product(&[]));
     }
@@ -162,18 +205,49 @@ impl<'a> Lanes<'a> {
         // The factors of this step and of those before the one that is sent for.
         let mut near: [_; AHEAD] = core::array::from_fn(find);
         for (at, step) in steps.iter().enumerate() {
-            debug_assert!(step.iter().all(|&m| m >= ONE || (m as usize) < values.len()));
-            let to_sums = (0..8).fold(0, |mask, lane| mask | u8::from(step[lane] == SUM) << lane);
-            load(rows_mut(&mut self.factors.0), near[0], rows(&self.sums.0), to_sums);
+            debug_assert!(
+                step.iter().all(|&m| m & ONE == ONE || ((m & ONE) as usize) < values.len())
+            );
+            load(rows_mut(&mut self.factors.0), near[0]);
             near.rotate_left(1);
             near[AHEAD - 1] = find(at + AHEAD);
             self.product::<V, B>(&near[AHEAD - 1]);
-            if to_sums > 0 {
-                let [runs, sums, out] = [&mut self.runs, &mut self.sums, &mut self.out];
-                sort_out(rows_mut(&mut out.0), rows(&runs.0), rows_mut(&mut sums.0), to_sums);
-            }
             core::mem::swap(&mut self.runs, &mut self.out);
+            if step.iter().fold(0, |any, m| any | m) & MARK > 0 {
+                (0..8)
+                    .filter(|&lane| step[lane] & MARK > 0)
+                    .for_each(|lane| self.keep::<V, B>(lane));
+            }
         }
+    }
+
+    /// Takes a run to the factors of sums.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    fn keep<const V: usize, const B: usize>(&mut self, lane: usize) {
+        let kept = &mut self.kept[self.waiting * V..(self.waiting + 1) * V];
+        let rows = self.runs.0.chunks_exact(8);
+        for (line, rows) in kept.iter_mut().zip(rows) {
+            *line = Line(core::array::from_fn(|i| rows[i].0[lane]));
+        }
+        self.waiting += 1;
+        if self.waiting == 8 {
+            self.add_up::<V, B>();
+        }
+    }
+
+    /// Multiplies sums by what was kept for them.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    fn add_up<const V: usize, const B: usize>(&mut self) {
+        let one = self.constants.one.iter().cycle().copied();
+        let (_, rest) = self.kept.split_at_mut(self.waiting * V);
+        rest.iter_mut().zip(one).for_each(|(line, one)| *line = one);
+        let (kept, _) = self.kept.as_chunks::<V>();
+        load(rows_mut(&mut self.factors.0), core::array::from_fn(|lane| &kept[lane]));
+        core::mem::swap(&mut self.runs, &mut self.sums);
+        self.product::<V, B>(&[]);
+        core::mem::swap(&mut self.runs, &mut self.out);
+        core::mem::swap(&mut self.runs, &mut self.sums);
+        self.waiting = 0;
     }
 
     /// Puts the exact product into a lane of the results.
@@ -183,7 +257,8 @@ impl<'a> Lanes<'a> {
             let digits: Vec<u64> = eight.0.iter().map(|row| row.0[lane]).collect();
             from_digits(&digits, self.exact.modulus().len())
         };
-        let product = self.exact.product_in_lanes(&number(&self.runs), &number(&self.factors));
+        let (a, c) = (number(&self.runs), number(&self.factors));
+        let product = self.exact.product_times(&a, &c, &self.constants.exactly);
         let mut digits = vec![0; 8 * self.v];
         to_digits(&mut digits, &product);
         self.out.0.iter_mut().zip(digits).for_each(|(row, digit)| row.0[lane] = digit);
@@ -217,6 +292,9 @@ impl<'a> Eights for Lanes<'a> {
     }
 
     fn finish(mut self, to: &mut Elements) {
+        if self.waiting > 0 {
+            of_class!(self.add_up());
+        }
         self.push_to(to);
         core::mem::swap(&mut self.runs, &mut self.sums);
         self.push_to(to);
@@ -230,8 +308,9 @@ fn element<'e, const V: usize>(
     m: u32,
     one: &'e [Line; V],
 ) -> &'e [Line; V] {
-    let there = (m as usize) < table.len();
-    let at = core::hint::select_unpredictable(there, m as usize, 0);
+    let m = (m & ONE) as usize;
+    let there = m < table.len();
+    let at = core::hint::select_unpredictable(there, m, 0);
     let lines = table.get(at).unwrap_or(one);
     core::hint::select_unpredictable(there, lines, one)
 }
@@ -250,26 +329,13 @@ fn rows_mut(lines: &mut [Line]) -> &mut [Row] {
     unsafe { core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len()) }
 }
 
-/// Puts eight numbers side by side; in the lanes of a mask, those of `others`.
+/// Puts eight numbers side by side.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-fn load<const V: usize>(to: &mut [Row], from: [&[Line; V]; 8], others: &[Row], mask: u8) {
+fn load<const V: usize>(to: &mut [Row], from: [&[Line; V]; 8]) {
     let from = from.map(|lines| rows(lines));
     let (to, _) = to.as_chunks_mut::<8>();
-    let (others, _) = others.as_chunks::<8>();
     for block in 0..V {
-        let rows = transposed(from.map(|rows| rows[block]));
-        for i in 0..8 {
-            to[block][i] = _mm512_mask_mov_epi64(rows[i], mask, others[block][i]);
-        }
-    }
-}
-
-/// In the lanes of a mask, moves results to the sums, and the runs, which stay, to where the others are.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-fn sort_out(out: &mut [Row], runs: &[Row], sums: &mut [Row], mask: u8) {
-    for ((out, &run), sum) in out.iter_mut().zip(runs).zip(sums) {
-        *sum = _mm512_mask_mov_epi64(*sum, mask, *out);
-        *out = _mm512_mask_mov_epi64(*out, mask, run);
+        to[block] = transposed(from.map(|rows| rows[block]));
     }
 }
 

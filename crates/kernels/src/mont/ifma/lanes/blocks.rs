@@ -25,11 +25,20 @@ const MOST: usize = 20;
 /// factor, and I of the sum of its halves, whose carry is `$ka`. The three products are made side by side:
 /// alone, one has too few columns to keep the multipliers busy.
 macro_rules! block_product {
-    ($b:ident, ($sb:ident, $kb:expr), $ka:expr, $i:ident, $rows:expr) => {{
+    ($a:ident, $b:ident, $seen:ident) => {
+        block_product!(
+            $b,
+            I,
+            ($a[I], $a[B / 2 + I]),
+            (inner_sum($a, $seen), inner_sum($b, $seen)),
+            core::convert::identity
+        )
+    };
+    ($b:ident, $i:ident, $rows:expr, $sums:expr, $middle:expr) => {{
         let zero = _mm512_setzero_si512();
         let (mut low, mut high, mut mid) = ([zero; MOST], [zero; MOST], [zero; MOST]);
         unrolled!($i < B / 2, {
-            let (x, y, _) = $rows;
+            let (x, y) = $rows;
             for j in 0..B / 2 {
                 low[$i + j] = _mm512_madd52lo_epu64(low[$i + j], x, $b[j]);
             }
@@ -49,16 +58,17 @@ macro_rules! block_product {
             let less = _mm512_add_epi64(difference, high[B / 2 + i]);
             mid[B / 2 + i] = _mm512_sub_epi64(zero, less);
         }
+        let ((sa, ka), (sb, kb)) = $sums;
         unrolled!($i < B / 2, {
-            let (_, _, z) = $rows;
-            let start = _mm512_maskz_mov_epi64($ka, $sb[$i]);
-            let start = _mm512_mask_add_epi64(start, $kb, start, z);
+            let z = $middle(sa[$i]);
+            let start = _mm512_maskz_mov_epi64(ka, sb[$i]);
+            let start = _mm512_mask_add_epi64(start, kb, start, z);
             mid[B / 2 + $i] = _mm512_add_epi64(mid[B / 2 + $i], start);
             for j in 0..B / 2 {
-                mid[$i + j] = _mm512_madd52lo_epu64(mid[$i + j], z, $sb[j]);
+                mid[$i + j] = _mm512_madd52lo_epu64(mid[$i + j], z, sb[j]);
             }
             for j in 0..B / 2 {
-                mid[$i + j + 1] = _mm512_madd52hi_epu64(mid[$i + j + 1], z, $sb[j]);
+                mid[$i + j + 1] = _mm512_madd52hi_epu64(mid[$i + j + 1], z, sb[j]);
             }
         });
         let mut columns = [zero; 2 * MOST];
@@ -68,7 +78,7 @@ macro_rules! block_product {
             columns[B + i] = mid[B / 2 + i];
             columns[B + B / 2 + i] = high[B / 2 + i];
         }
-        let both = $ka & $kb;
+        let both = ka & kb;
         let one = _mm512_set1_epi64(1);
         columns[B + B / 2] =
             _mm512_mask_add_epi64(columns[B + B / 2], both, columns[B + B / 2], one);
@@ -90,8 +100,7 @@ fn inner_sum<const B: usize>(x: &[Row; B], seen: &mut Row) -> ([Row; MOST], __mm
 #[inline(never)]
 pub(super) fn mul<const B: usize>(out: &mut [Row], a: &[Row], b: &[Row], seen: &mut Row) {
     let (out, a, b) = (&mut out[..2 * B], rows_of::<B>(a), rows_of::<B>(b));
-    let ((sa, ka), (sb, kb)) = (inner_sum(a, seen), inner_sum(b, seen));
-    let columns = block_product!(b, (sb, kb), ka, I, (a[I], a[B / 2 + I], sa[I]));
+    let columns = block_product!(a, b, seen);
     out.copy_from_slice(&columns[..2 * B]);
 }
 
@@ -127,27 +136,48 @@ fn halves_of(digits: &[u64]) -> (Vec<u64>, __mmask8) {
 macro_rules! constant_product {
     ($a:ident, $b:ident, $seen:ident) => {{
         let (digits, sum) = (&$a.digits[..B], &$a.sum[..B / 2]);
-        let (sb, kb) = inner_sum($b, $seen);
         let row = |digit: u64| _mm512_set1_epi64(digit as i64);
-        block_product!($b, (sb, kb), $a.carry, I, {
-            (row(digits[I]), row(digits[B / 2 + I]), row(sum[I]))
-        })
+        block_product!(
+            $b,
+            I,
+            (row(digits[I]), row(digits[B / 2 + I])),
+            ((sum, $a.carry), inner_sum($b, $seen)),
+            row
+        )
     }};
 }
 
-/// out[..2B] = a·b, or with `ADD` += a·b, with one a for all lanes.
+/// out[..2B] += a·b, with one a for all lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
-pub(super) fn mul_constant<const B: usize, const ADD: bool>(
-    out: &mut [Row],
-    a: &Block,
-    b: &[Row],
-    seen: &mut Row,
-) {
+pub(super) fn mul_constant<const B: usize>(out: &mut [Row], a: &Block, b: &[Row], seen: &mut Row) {
     let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
     let columns = constant_product!(a, b, seen);
     for (out, column) in out.iter_mut().zip(columns) {
-        *out = if ADD { _mm512_add_epi64(*out, column) } else { column };
+        *out = _mm512_add_epi64(*out, column);
+    }
+}
+
+/// out[..B] = a·b modulo b^B − 1.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+pub(super) fn mul_folded<const B: usize>(out: &mut [Row], a: &Block, b: &[Row], seen: &mut Row) {
+    let (out, b) = (&mut out[..B], rows_of::<B>(b));
+    let columns = constant_product!(a, b, seen);
+    for i in 0..B {
+        out[i] = _mm512_add_epi64(columns[i], columns[B + i]);
+    }
+}
+
+/// The sum and the difference of out[..B] and a·b modulo b^B + 1, into out[..2B].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[inline(never)]
+pub(super) fn mul_joined<const B: usize>(out: &mut [Row], a: &Block, b: &[Row], seen: &mut Row) {
+    let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
+    let columns = constant_product!(a, b, seen);
+    for i in 0..B {
+        let f = _mm512_sub_epi64(columns[i], columns[B + i]);
+        (out[i], out[B + i]) = (_mm512_add_epi64(out[i], f), _mm512_sub_epi64(out[i], f));
     }
 }
 
@@ -209,6 +239,31 @@ pub(super) fn mul_halves<const B: usize, const HIGH: bool>(
     _mm512_add_epi64(_mm512_add_epi64(s, t), _mm512_add_epi64(u, v))
 }
 
+/// A round of carries, one column after the other.
+pub(super) struct Carries {
+    mask: Row,
+    /// What the last column carries.
+    pub(super) carry: Row,
+}
+
+impl Carries {
+    /// With what comes into the first column.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    #[inline]
+    pub(super) fn from(carry: Row) -> Self {
+        Self { mask: _mm512_set1_epi64(DIGIT as i64), carry }
+    }
+
+    /// The digit of the next column.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+    #[inline]
+    pub(super) fn digit(&mut self, column: Row) -> Row {
+        let digit = _mm512_add_epi64(_mm512_and_si512(column, self.mask), self.carry);
+        self.carry = _mm512_srai_epi64::<52>(column);
+        digit
+    }
+}
+
 /// The sum of two halves, as digits, and of each lane whether it has one more bit.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
@@ -232,32 +287,6 @@ pub(super) fn sum_of_halves(
 /// A sum of halves with its carries.
 pub(super) type Sum<'a> = (&'a [Row], __mmask8);
 
-/// Karatsuba's middle: adds to the middle of `out` the product of the sums, `mid`, less both outer
-/// products, and what the sums' carries bring. Four parts of `width` columns.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-pub(super) fn add_middle(
-    out: &mut [Row],
-    width: usize,
-    mid: &[Row],
-    (sa, ka): Sum<'_>,
-    (sb, kb): Sum<'_>,
-) {
-    let (low, rest) = out[..4 * width].split_at_mut(width);
-    let (upper, rest) = rest.split_at_mut(width);
-    let (lower, high) = rest.split_at_mut(width);
-    let (mid, mid_high) = mid[..2 * width].split_at(width);
-    let (sa, sb) = (&sa[..width], &sb[..width]);
-    for i in 0..width {
-        let difference = _mm512_sub_epi64(upper[i], lower[i]);
-        upper[i] = _mm512_add_epi64(difference, _mm512_sub_epi64(mid[i], low[i]));
-        let more = _mm512_sub_epi64(_mm512_sub_epi64(mid_high[i], high[i]), difference);
-        let more = _mm512_mask_add_epi64(more, ka, more, sb[i]);
-        lower[i] = _mm512_mask_add_epi64(more, kb, more, sa[i]);
-    }
-    high[0] = _mm512_mask_add_epi64(high[0], ka & kb, high[0], _mm512_set1_epi64(1));
-}
-
 /// Karatsuba's middle: adds to the middle of `out` the product of the sums less both outer products, and
 /// what the sums' carries bring. Four parts of B columns.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
@@ -269,10 +298,18 @@ pub(super) fn mul_middle<const B: usize>(
     seen: &mut Row,
 ) {
     let (a, b) = (rows_of::<B>(sa), rows_of::<B>(sb));
-    let ((inner_a, inner_ka), (inner_b, inner_kb)) = (inner_sum(a, seen), inner_sum(b, seen));
-    let mid =
-        block_product!(b, (inner_b, inner_kb), inner_ka, I, { (a[I], a[B / 2 + I], inner_a[I]) });
-    add_middle(out, B, &mid, (a, ka), (b, kb));
+    let mid = block_product!(a, b, seen);
+    let (low, rest) = out[..4 * B].split_at_mut(B);
+    let (upper, rest) = rest.split_at_mut(B);
+    let (lower, high) = rest.split_at_mut(B);
+    for i in 0..B {
+        let difference = _mm512_sub_epi64(upper[i], lower[i]);
+        upper[i] = _mm512_add_epi64(difference, _mm512_sub_epi64(mid[i], low[i]));
+        let more = _mm512_sub_epi64(_mm512_sub_epi64(mid[B + i], high[i]), difference);
+        let more = _mm512_mask_add_epi64(more, ka, more, b[i]);
+        lower[i] = _mm512_mask_add_epi64(more, kb, more, a[i]);
+    }
+    high[0] = _mm512_mask_add_epi64(high[0], ka & kb, high[0], _mm512_set1_epi64(1));
 }
 
 /// 2·B digits of a constant, and their sum of halves.
@@ -293,47 +330,74 @@ impl Half {
     }
 }
 
-/// t[..2B] = a·b, and also out[..B] += its lower half, or with `HIGH` its upper half.
+/// Of a product modulo b^(2B) + 1, by Karatsuba's method, into `out`: what the lower product of halves brings, or with
+/// `HIGH` the upper.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
 pub(super) fn mul_outer<const B: usize, const HIGH: bool>(
-    t: &mut [Row],
     out: &mut [Row],
     a: &Block,
     b: &[Row],
     seen: &mut Row,
 ) {
-    let (t, out, b) = (&mut t[..2 * B], &mut out[..B], rows_of::<B>(b));
+    let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
     let columns = constant_product!(a, b, seen);
-    t.copy_from_slice(&columns[..2 * B]);
-    let half = if HIGH { &columns[B..] } else { &columns };
     for i in 0..B {
-        out[i] = _mm512_add_epi64(out[i], half[i]);
+        let (l, h) = (columns[i], columns[B + i]);
+        if HIGH {
+            out[i] = _mm512_add_epi64(out[i], _mm512_sub_epi64(h, l));
+            out[B + i] = _mm512_sub_epi64(out[B + i], _mm512_add_epi64(h, l));
+        } else {
+            (out[i], out[B + i]) = (_mm512_add_epi64(l, h), _mm512_sub_epi64(h, l));
+        }
     }
 }
 
-/// Adds the middle product, of `sa` and c's sum, less the outer products `t`.
+/// Adds to these columns, out[..2B], what the middle product, of `sa` and c's sum, brings; then out[..4B] are the digits
+/// of the sum of `p` and these and, from 2B on, of their difference, modulo b^(4B) − 1.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
 pub(super) fn add_middle_of_half<const B: usize>(
     out: &mut [Row],
-    t: &[Row],
+    p: &[Row],
     (sa, ka): Sum<'_>,
     c: &Half,
     seen: &mut Row,
 ) {
-    let (out, t, b) = (&mut out[..2 * B], &t[..4 * B], rows_of::<B>(sa));
-    let (sum, digits) = (&c.sum, &c.sum.digits[..B]);
-    let columns = constant_product!(sum, b, seen);
+    let b = rows_of::<B>(sa);
+    let ([p_low, p_high], digits) = ([&p[..B], &p[B..2 * B]], &c.sum.digits[..B]);
+    let (low, rest) = out[..4 * B].split_at_mut(B);
+    let (high, rest) = rest.split_at_mut(B);
+    let (less_low, less_high) = rest.split_at_mut(B);
+    let sum = &c.sum;
+    let product = constant_product!(sum, b, seen);
+    // Columns i, B + i, 2·B + i and 3·B + i.
+    macro_rules! columns {
+        ($i:expr) => {{
+            let i = $i;
+            let upper = _mm512_mask_add_epi64(product[B + i], c.carry, product[B + i], b[i]);
+            let digit = _mm512_set1_epi64(digits[i] as i64);
+            let upper = _mm512_mask_add_epi64(upper, ka, upper, digit);
+            let (l, h) = (_mm512_sub_epi64(low[i], upper), _mm512_add_epi64(high[i], product[i]));
+            [
+                _mm512_add_epi64(p_low[i], l),
+                _mm512_add_epi64(p_high[i], h),
+                _mm512_sub_epi64(p_low[i], l),
+                _mm512_sub_epi64(p_high[i], h),
+            ]
+        }};
+    }
+    let mut one = _mm512_maskz_mov_epi64(ka & c.carry, _mm512_set1_epi64(1));
+    let [a0, a1, a2, a3] = columns!(B - 1).map(|column| _mm512_srai_epi64::<52>(column));
+    let [mut of_low, mut of_high] = [a3, a0].map(|carry| Carries::from(carry));
+    let [mut of_less, mut of_last] = [a1, a2].map(|carry| Carries::from(carry));
     for i in 0..B {
-        let difference = _mm512_sub_epi64(t[B + i], t[2 * B + i]);
-        let more = _mm512_sub_epi64(_mm512_add_epi64(columns[i], difference), t[i]);
-        out[i] = _mm512_add_epi64(out[i], more);
-        let less = _mm512_add_epi64(difference, t[3 * B + i]);
-        let more = _mm512_sub_epi64(columns[B + i], less);
-        let more = _mm512_mask_add_epi64(more, c.carry, more, b[i]);
-        let digit = _mm512_set1_epi64(digits[i] as i64);
-        let more = _mm512_mask_add_epi64(more, ka, more, digit);
-        out[B + i] = _mm512_add_epi64(out[B + i], more);
+        let [a, b, c, d] = columns!(i);
+        let (a, b) = (of_low.digit(a), of_high.digit(_mm512_sub_epi64(b, one)));
+        let (c, d) = (of_less.digit(c), of_last.digit(_mm512_add_epi64(d, one)));
+        one = _mm512_setzero_si512();
+        (low[i], high[i], less_low[i], less_high[i]) = (a, b, c, d);
+        let some = _mm512_ternarylogic_epi64::<0xfe>(a, b, c);
+        *seen = _mm512_ternarylogic_epi64::<0xfe>(*seen, some, d);
     }
 }
