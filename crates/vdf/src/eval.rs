@@ -11,7 +11,7 @@ use crate::modulus::pow_small;
 use crate::tape::Tape;
 use crate::{Error, Modulus, Residue, nat};
 use std::ops::ControlFlow;
-use tetralith_kernels::mont::{Kernel, Squarer};
+use tetralith_kernels::mont::Squarer;
 
 /// The prime c of Shamir's check: the largest below 2^22 for which (c − 1)/2 is a prime too, so that
 /// squaring loses nothing but the sign and a wrong value stays wrong.
@@ -304,15 +304,6 @@ impl Evaluation {
 
 /// Failures of the check at one place after which an evaluation gives up.
 pub const MAX_FAULTS: u32 = 8;
-
-/// Says whether the kernel that squares records values as it goes: the others are left and entered again for
-/// each.
-pub(crate) fn records_in_kernel(modulus: &Modulus) -> bool {
-    let product = nat::mul(modulus.limbs(), &[CHECK_PRIME]);
-    Squarer::new(&product).is_some_and(|squarer| {
-        squarer.kernel() == Kernel::Ifma && squarer.element_of(modulus.fast()).is_some()
-    })
-}
 
 /// Shamir's check: is the value mod c what x^(2^done) is mod c?
 pub(crate) fn passes_check(x: &Residue, done: u64, value: &[u64]) -> bool {

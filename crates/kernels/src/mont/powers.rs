@@ -128,6 +128,8 @@ pub struct Schedule {
     /// The number of terms in the range, and the sum of their digits.
     terms: u64,
     sum: u64,
+    /// One more than the highest index of a value.
+    values: usize,
 }
 
 /// Steps that the longest of eight parts may have above the mean, as a rule: the terms of one digit.
@@ -165,9 +167,11 @@ impl Schedule {
         let index = |term: &Term| term.digit.wrapping_sub(range.start) as usize;
         self.places.clear();
         self.places.resize(range.len(), 0);
+        self.values = 0;
         for term in terms {
             if let Some(number) = self.places.get_mut(index(term)) {
                 *number += 1;
+                self.values = self.values.max(term.value as usize + 1);
             }
         }
         // A digit without terms takes a step that marks alone.
@@ -252,9 +256,8 @@ impl FastRing {
         range: Range<u32>,
         space: &mut Schedule,
     ) -> Vec<u64> {
-        let most = terms.iter().fold(0, |most, term| most.max(term.value));
-        assert!(terms.is_empty() || (most as usize) < values.len(), "each term has a value");
         space.lay_out(terms, &range);
+        assert!(space.values <= values.len(), "each term has a value");
         let mut ends = Elements::new(self, 16);
         let made_with = self.take_steps(space, values, &mut ends);
         let (runs, sums) = space.powers(exponents);

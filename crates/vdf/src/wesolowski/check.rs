@@ -19,9 +19,10 @@ use crate::tape::Tape;
 use crate::transcript::Statement;
 use tetralith_kernels::mont::FastRing;
 
-/// The ring in which the values of a tape are multiplied.
-pub(super) fn ring_of<'a>(tape: &Tape, modulus: &'a Modulus) -> &'a FastRing {
-    if tape.is_checked() { modulus.checked() } else { modulus.fast() }
+/// The ring in which recorded values are multiplied: modulo N·c where its elements are the same.
+pub(super) fn ring_of(modulus: &Modulus) -> &FastRing {
+    let (checked, fast) = (modulus.checked(), modulus.fast());
+    if checked.shares_elements_with(fast) { checked } else { fast }
 }
 
 /// x^⌊2^T/ℓ⌋ mod c for a prime ℓ of 256 bits; none where that would say nothing of values on the tape.

@@ -22,26 +22,26 @@ impl Digits {
     /// The digits of blocks m·γ + j for j from `first` on, a group or what is left of one: those of
     /// each j together, by rising m, which is the index of the value.
     pub(super) fn fill(&self, first: u64, out: &mut Vec<Term>) {
-        let (bits, stride) = (u64::from(self.plan.bits), self.plan.stride);
+        let Plan { bits: width, stride, .. } = self.plan;
+        let (bits, values) = (u64::from(width), self.values);
         let count = self.plan.group().min(stride - first);
         let len = self.plan.used_values() as u64;
         out.clear();
         out.resize((count * len) as usize, Term::default());
         // Blocks of one expansion, and from one expansion to the next.
-        let (blocks, step) = (count + (self.values - 1) * stride, self.values * stride);
+        let (blocks, step) = (count + (values - 1) * stride, values * stride);
         // Blocks above T are empty, and so is the whole expansion then.
         let places = (bits * step, bits * (first + blocks));
-        self.quotient.expand_each(len.div_ceil(self.values), places, |chunk, limbs| {
+        self.quotient.expand_each(len.div_ceil(values), places, |chunk, limbs| {
             let mut expansion = [0; 32];
             for (bytes, limb) in expansion.chunks_exact_mut(8).zip(limbs) {
                 bytes.copy_from_slice(&limb.to_le_bytes());
             }
             let mut place = (EXPANDED - bits * blocks) as u32;
-            let lowest = chunk * self.values;
-            for m in lowest..len.min(lowest + self.values) {
+            let lowest = chunk * values;
+            for m in lowest..len.min(lowest + values) {
                 for j in 0..count {
-                    let at = place + self.plan.bits * j as u32;
-                    let digit = digit(&expansion, at, self.plan.bits);
+                    let digit = digit(&expansion, place + width * j as u32, width);
                     out[(j * len + m) as usize] = Term { value: m as u32, digit };
                 }
                 // Of no use after the last value, where it may not fit.

@@ -4,11 +4,10 @@
 use super::power::Space;
 use super::quotient::EXPANDED;
 use super::windows;
-use crate::eval;
 use crate::tape::Tape;
 use crate::{Error, Modulus};
 use std::ops::Range;
-use tetralith_kernels::mont::{Elements, Schedule, Term};
+use tetralith_kernels::mont::{Elements, Kernel, Schedule, Term};
 
 /// κ, γ, and what they are for; or w.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +46,7 @@ impl Plan {
     ) -> Self {
         let blocks = Self::new(modulus, iterations, memory, threads);
         let element = Elements::bytes_of_one(modulus.fast()) as u64;
-        if iterations > MOST_RECORDED / element || !eval::records_in_kernel(modulus) {
+        if iterations > MOST_RECORDED / element || !records_in_kernel(modulus) {
             return blocks;
         }
         (1..=MOST_BITS)
@@ -185,15 +184,23 @@ impl Plan {
     pub(crate) fn tape(&self, modulus: &Modulus) -> Tape {
         let count = self.iterations.div_ceil(self.interval()).max(1);
         // What is of the modulus alone is not for after the last squaring.
-        let fits = self.bytes(Elements::bytes_of_one(modulus.fast()) as u64) <= self.memory;
-        let space = if fits { Space::new(self) } else { Space::default() };
+        let ring = super::check::ring_of(modulus);
+        ring.prepare_products();
+        let fits = self.bytes(Elements::bytes_of_one(ring) as u64) <= self.memory;
+        let space = if fits { Space::new(self, ring) } else { Space::default() };
         let mut tape = Tape::every(modulus, self.interval(), count as usize, space);
-        super::check::ring_of(&tape, modulus).prepare_products();
         if fits {
             tape.values_mut().touch();
         }
         tape
     }
+}
+
+/// Says whether the kernel that squares records values as it goes: the others are left and entered again for
+/// each.
+fn records_in_kernel(modulus: &Modulus) -> bool {
+    let chain = modulus.checked();
+    chain.kernel() == Kernel::Ifma && chain.shares_elements_with(modulus.fast())
 }
 
 /// Fewer terms than this are numbered by 32 bits.

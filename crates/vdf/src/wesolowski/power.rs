@@ -13,8 +13,8 @@ use crate::tape::Tape;
 use std::ops::Range;
 use tetralith_kernels::mont::{Exponents, FastRing, Schedule, Term};
 
-/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits, a number below the modulus of `ring`, of which the values on the
-/// tape are elements; none where it was stopped.
+/// x^⌊2^T/ℓ⌋ for any odd ℓ of 256 bits, a number below the modulus of `ring`, which is that of the plan's tapes;
+/// none where it was stopped.
 pub(super) fn power(
     plan: &Plan,
     tape: &mut Tape,
@@ -22,8 +22,10 @@ pub(super) fn power(
     prime: &[u64; 4],
     watch: &mut Watch<'_>,
 ) -> Option<Vec<u64>> {
-    let Space { mut bytes, terms: mut filled, schedules } = tape.take_space();
-    let mut workers = workers(plan, ring, schedules);
+    let Space { mut bytes, terms: mut filled, mut workers } = tape.take_space();
+    if workers.is_empty() {
+        workers = self::workers(plan, ring, Schedule::new);
+    }
     if plan.slides() {
         if !(watch.go_on)() {
             return None;
@@ -34,9 +36,17 @@ pub(super) fn power(
     } else {
         run_blocks(&mut workers, plan, tape, prime, filled, watch)?;
     }
-    let [first, others @ ..] = &mut workers[..] else { unreachable!("a plan has a thread") };
-    others.iter().for_each(|other| first.ring.mul_assign(&mut first.out, &other.out));
-    Some(ring.leave(&first.out))
+    let mut out: Option<Vec<u64>> = None;
+    for worker in &mut workers {
+        out = match (out, worker.out.take()) {
+            (Some(mut out), Some(other)) => {
+                worker.ring.mul_assign(&mut out, &other);
+                Some(out)
+            }
+            (out, other) => out.or(other),
+        };
+    }
+    Some(ring.leave(&out.unwrap_or_else(|| ring.one())))
 }
 
 /// Takes in the blocks of all j, in groups from the highest down.
@@ -86,12 +96,12 @@ pub(crate) struct Space {
     bytes: Vec<u8>,
     terms: Vec<Term>,
     /// One for each thread.
-    schedules: Vec<Schedule>,
+    workers: Vec<Worker>,
 }
 
 impl Space {
-    /// What a plan needs.
-    pub(super) fn new(plan: &Plan) -> Self {
+    /// What a plan needs, in the ring of its tapes.
+    pub(super) fn new(plan: &Plan, ring: &FastRing) -> Self {
         let threads = parts(plan) as usize;
         let mut bytes = vec![1; if plan.slides() { windows::bytes(plan.iterations) } else { 0 }];
         let mut terms = vec![Term { value: 1, digit: 1 }; plan.terms() as usize];
@@ -99,7 +109,7 @@ impl Space {
         terms.clear();
         let digits = plan.digits().len().div_ceil(threads);
         let room = || Schedule::with_room((plan.scheduled() as usize).div_ceil(threads), digits);
-        Self { bytes, terms, schedules: (0..threads).map(|_| room()).collect() }
+        Self { bytes, terms, workers: workers(plan, ring, room) }
     }
 }
 
@@ -113,13 +123,17 @@ fn parts(plan: &Plan) -> u32 {
 }
 
 /// One for each part.
-fn workers(plan: &Plan, ring: &FastRing, schedules: Vec<Schedule>) -> Vec<Worker> {
+fn workers(plan: &Plan, ring: &FastRing, schedule: impl Fn() -> Schedule) -> Vec<Worker> {
     let (digits, parts) = (plan.digits(), parts(plan));
     let most = u64::from(digits.end - digits.start);
     let end = |i: u32| digits.start + (most * u64::from(i) / u64::from(parts)) as u32;
-    let ranges = (0..parts).map(|i| end(i)..end(i + 1));
-    let schedules = schedules.into_iter().chain(std::iter::repeat_with(Schedule::new));
-    ranges.zip(schedules).map(|(range, schedule)| Worker::new(ring, range, schedule)).collect()
+    let worker = |i| Worker {
+        ring: ring.clone(),
+        range: end(i)..end(i + 1),
+        schedule: schedule(),
+        out: None,
+    };
+    (0..parts).map(worker).collect()
 }
 
 /// The schedule of a range of digits.
@@ -128,14 +142,10 @@ struct Worker {
     range: Range<u32>,
     schedule: Schedule,
     /// The result for all j so far.
-    out: Vec<u64>,
+    out: Option<Vec<u64>>,
 }
 
 impl Worker {
-    fn new(ring: &FastRing, range: Range<u32>, schedule: Schedule) -> Self {
-        Self { out: ring.one(), ring: ring.clone(), range, schedule }
-    }
-
     /// Takes in the terms of some j, given by rising j, or of all windows.
     fn run(&mut self, plan: &Plan, tape: &Tape, lists: &[&[Term]]) {
         let Self { ring, range, schedule, out } = self;
@@ -144,8 +154,13 @@ impl Worker {
             let terms = (*terms, exponents);
             let product =
                 ring.product_of_powers_vartime(tape.values(), terms, range.clone(), schedule);
-            ring.square_assign(out, u64::from(plan.bits));
-            ring.mul_assign(out, &product);
+            match out {
+                Some(out) => {
+                    ring.square_assign(out, u64::from(plan.bits));
+                    ring.mul_assign(out, &product);
+                }
+                None => *out = Some(product),
+            }
         }
     }
 }

@@ -26,6 +26,7 @@ impl Quotient {
 
     /// Hands out the [`EXPANDED`] bits below bit step·i + above, for each i below `count`, the highest
     /// first; but not those of places above T, which are zero.
+    #[inline(always)]
     pub(super) fn expand_each(
         &self,
         count: u64,
