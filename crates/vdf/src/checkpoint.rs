@@ -117,7 +117,7 @@ impl Checkpoint {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let Some((head, _)) = bytes.split_at_checked(7) else {
             let got = bytes.len() as u64;
-            return Err(Error::Length { what: WHAT, expected: FIXED as u64, got });
+            return Err(Error::TooShort { what: WHAT, least: FIXED as u64, got });
         };
         if !head.starts_with(MAGIC) {
             return Err(Error::Magic { expected: WHAT });

@@ -90,8 +90,18 @@ pub enum Error {
     Length {
         /// The kind of file.
         what: &'static str,
-        /// The length it must have, or at least have.
+        /// The length it must have.
         expected: u64,
+        /// The length found.
+        got: u64,
+    },
+    /// A file ends too soon.
+    #[error("{} of {got} bytes: expected at least {least}", a(.what))]
+    TooShort {
+        /// The kind of file.
+        what: &'static str,
+        /// The length it must at least have.
+        least: u64,
         /// The length found.
         got: u64,
     },

@@ -262,9 +262,9 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
         let end = self.at + len;
-        let field = self.bytes.get(self.at..end).ok_or(Error::Length {
+        let field = self.bytes.get(self.at..end).ok_or(Error::TooShort {
             what: WHAT,
-            expected: end as u64,
+            least: end as u64,
             got: self.bytes.len() as u64,
         })?;
         self.at = end;

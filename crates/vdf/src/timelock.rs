@@ -263,8 +263,8 @@ impl Sealed {
     /// The kind, version or length is wrong, or a number is out of range.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let got = bytes.len() as u64;
-        let length = |expected: usize| Error::Length { what: WHAT, expected: expected as u64, got };
-        let (head, rest) = bytes.split_at_checked(7).ok_or_else(|| length(7))?;
+        let short = |least: usize| Error::TooShort { what: WHAT, least: least as u64, got };
+        let (head, rest) = bytes.split_at_checked(7).ok_or_else(|| short(7))?;
         if !head.starts_with(MAGIC) {
             return Err(Error::Magic { expected: "sealed" });
         }
@@ -274,9 +274,9 @@ impl Sealed {
         let width = usize::from(u16::from_be_bytes([head[5], head[6]]));
         let least = 2 * width + 8 + 24;
         let (puzzle, ciphertext) =
-            rest.split_at_checked(least).ok_or_else(|| length(7 + least + TAG))?;
+            rest.split_at_checked(least).ok_or_else(|| short(7 + least + TAG))?;
         if ciphertext.len() < TAG {
-            return Err(length(7 + least + TAG));
+            return Err(short(7 + least + TAG));
         }
         let modulus = Modulus::from_bytes(&puzzle[..width])?;
         if modulus.width() != width {

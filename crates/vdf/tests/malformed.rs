@@ -84,12 +84,12 @@ const W: usize = 256;
 #[test]
 fn proofs() {
     let common: &[Case] = &[
-        ("empty", |b| b.clear(), |e| matches!(e, Error::Length { .. })),
+        ("empty", |b| b.clear(), |e| matches!(e, Error::TooShort { .. })),
         ("wrong magic", |b| b[0] = b'X', |e| matches!(e, Error::Magic { expected: "proof" })),
         ("a newer version", |b| b[4] = 2, |e| matches!(e, Error::Version { version: 2, .. })),
         ("an unknown system", |b| b[5] = 9, |e| matches!(e, Error::System(9))),
         ("no modulus", |b| b[6..8].fill(0), |e| matches!(e, Error::ModulusZero)),
-        ("a huge modulus", |b| b[6..8].fill(255), |e| matches!(e, Error::Length { .. })),
+        ("a huge modulus", |b| b[6..8].fill(255), |e| matches!(e, Error::TooShort { .. })),
         ("an even modulus", |b| b[7 + W] &= 0xfe, |e| matches!(e, Error::ModulusEven)),
         ("a modulus with zeros in front", |b| b[8] = 0, |e| matches!(e, Error::Field { .. })),
         (
@@ -113,7 +113,7 @@ fn proofs() {
             |e| matches!(e, Error::TooManySquarings(u64::MAX)),
         ),
         ("a byte too many", |b| b.push(0), |e| matches!(e, Error::Length { .. })),
-        ("a byte too few", |b| b.truncate(b.len() - 1), |e| matches!(e, Error::Length { .. })),
+        ("a byte too few", |b| b.truncate(b.len() - 1), |e| matches!(e, Error::TooShort { .. })),
     ];
     for system in [System::Wesolowski, System::Segmented, System::Pietrzak] {
         run(&proof(system), common, |bytes| Proof::from_bytes(bytes).map(|_| ()));
@@ -141,7 +141,7 @@ fn sealed_files() {
     let cases: &[Case] = &[
         ("wrong magic", |b| b[3] = b'P', |e| matches!(e, Error::Magic { expected: "sealed" })),
         ("a newer version", |b| b[4] = 7, |e| matches!(e, Error::Version { version: 7, .. })),
-        ("a long modulus", |b| b[5] = 1, |e| matches!(e, Error::Length { .. })),
+        ("a long modulus", |b| b[5] = 1, |e| matches!(e, Error::TooShort { .. })),
         ("an even modulus", |b| b[6 + 32] ^= 1, |e| matches!(e, Error::ModulusEven)),
         (
             "a not reduced",
@@ -152,7 +152,7 @@ fn sealed_files() {
         (
             "no tag",
             |b| b.truncate(7 + 64 + 32 + 15),
-            |e| matches!(e, Error::Length { expected: 119, got: 118, .. }),
+            |e| matches!(e, Error::TooShort { least: 119, got: 118, .. }),
         ),
     ];
     let least = 7 + 64 + 32 + 16;
@@ -175,13 +175,13 @@ fn words() {
     let proof = |bytes: &[u8]| say(Proof::from_bytes(bytes).map(drop));
     let checkpoint = |bytes: &[u8]| say(Checkpoint::from_bytes(bytes).map(drop));
     for (said, expected) in [
-        (sealed(b""), "a sealed file of 0 bytes: expected "),
+        (sealed(b""), "a sealed file of 0 bytes: expected at least "),
         (sealed(b"TVDX\x01\x00\x08"), "this is not a sealed file"),
         (sealed(b"TVDS\x02\x00\x08"), "a sealed file of version 2: "),
         (sealed(&[&b"TVDS\x01\x00\x08"[..], &[0; 80]].concat()), "the modulus is zero"),
-        (proof(b""), "a proof of 0 bytes: expected "),
+        (proof(b""), "a proof of 0 bytes: expected at least "),
         (proof(b"TVDX\x01\x00\x08\x00"), "this is not a proof file"),
-        (checkpoint(b""), "a checkpoint of 0 bytes: expected "),
+        (checkpoint(b""), "a checkpoint of 0 bytes: expected at least "),
         (checkpoint(b"TVDX\x01\x00\x08"), "this is not a checkpoint file"),
         (
             say(Modulus::rsa2048().decode(b"", "the proof's x").map(drop)),
@@ -199,7 +199,7 @@ fn checkpoints() {
     let mut evaluation = tetralith_vdf::Evaluation::new(&modulus, &x, 100).unwrap();
     let bytes = evaluation.checkpoint().unwrap().0.to_bytes();
     let cases: &[Case] = &[
-        ("empty", |b| b.clear(), |e| matches!(e, Error::Length { .. })),
+        ("empty", |b| b.clear(), |e| matches!(e, Error::TooShort { .. })),
         ("a proof", |b| b[3] = b'P', |e| matches!(e, Error::Magic { expected: "checkpoint" })),
         ("a newer version", |b| b[4] = 2, |e| matches!(e, Error::Version { version: 2, .. })),
         ("another width", |b| b[6] ^= 1, |e| matches!(e, Error::Length { .. })),
