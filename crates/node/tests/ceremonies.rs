@@ -115,21 +115,11 @@ async fn a_failed_keygen_blames_the_same_node_everywhere() {
             cluster.members[0].post("/v1/keygen", json!({ "threshold": 2 })).await;
         assert_eq!((status, &failed["code"]), (502, &json!("ceremony.failed")), "{failed}");
         let id = failed["ceremony"]["id"].as_str().unwrap();
-        let mut blaming = 0;
         for member in [&cluster.members[0], &cluster.members[2]] {
             let record = ended(member, id).await;
             assert_eq!(record["state"], "failed", "{record}");
             let found = blames(&record);
-            if found.is_empty() {
-                // The accused gave up when it heard of the accusation, and this node heard of that first.
-                assert!(
-                    record["reason"].as_str().unwrap().starts_with("node-2 gave up"),
-                    "{record}"
-                );
-                continue;
-            }
-            blaming += 1;
-            assert!(found.iter().all(|blame| blame.0 == "node-2"), "{record}");
+            assert!(!found.is_empty() && found.iter().all(|blame| blame.0 == "node-2"), "{record}");
             assert!(
                 found.iter().any(|b| *b == ("node-2", fault, evidence) || b.1 == fault),
                 "{record}"
@@ -138,7 +128,6 @@ async fn a_failed_keygen_blames_the_same_node_everywhere() {
             let own = record["blames"][0]["reporter"]["name"] == member.config.name;
             assert_eq!(receipts.is_empty(), behaviour == SILENT || !own, "{record}");
         }
-        assert!(blaming > 0, "nobody blames the node that failed");
     }
     cluster.members[1].engine.behave(HONEST);
     keygen(&cluster, 2).await;

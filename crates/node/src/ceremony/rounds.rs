@@ -169,7 +169,7 @@ impl Room {
             let batch = match timeout_at(until, self.next_batch()).await {
                 Ok(Ok(batch)) => batch,
                 Ok(Err(interrupt)) => {
-                    return Err(self.interrupted(interrupt, round, &session.waiting_for()));
+                    return Err(self.interrupted(interrupt, round, &session.waiting_for()).await);
                 }
                 Err(_) => return Err(self.timed_out(round, &session.waiting_for()).await),
             };
@@ -317,7 +317,9 @@ impl Room {
             };
             let waiting: Vec<_> =
                 missing.iter().filter_map(|id| self.agreement.party(id)).collect();
-            sorted.map_err(|interrupt| self.interrupted(interrupt, LAST_ROUND, &waiting))?;
+            if let Err(interrupt) = sorted {
+                return Err(self.interrupted(interrupt, LAST_ROUND, &waiting).await);
+            }
         }
     }
 

@@ -42,7 +42,7 @@ impl Room {
     pub(super) async fn timed_out(&mut self, round: u8, waiting: &[PartyId]) -> Fault {
         let mut fault = self.missing(round, waiting);
         self.tell_fault(&fault);
-        let until = Instant::now() + LAST_WORDS.min(self.shared.config.timeouts.round() / 4);
+        let until = self.last_words();
         let silent = self.agreement.roster.len() - 1 - waiting.len();
         while self.failures.len() < silent {
             let Ok(Some(envelope)) = timeout_at(until, self.mailbox.next()).await else { break };
@@ -66,6 +66,11 @@ impl Room {
         fault
     }
 
+    /// When to stop listening to what others say.
+    fn last_words(&self) -> Instant {
+        Instant::now() + LAST_WORDS.min(self.shared.config.timeouts.round() / 4)
+    }
+
     /// The faults of those of which a message is missing.
     fn missing(&self, round: u8, waiting: &[PartyId]) -> Fault {
         let peers: Vec<_> = waiting.iter().filter_map(|p| self.agreement.peer(*p)).collect();
@@ -76,8 +81,8 @@ impl Room {
     }
 
     /// Another participant gave up while this node waited, in `round`, for `waiting`.
-    pub(super) fn interrupted(
-        &self,
+    pub(super) async fn interrupted(
+        &mut self,
         interrupt: Interrupt,
         round: u8,
         waiting: &[PartyId],
@@ -89,8 +94,28 @@ impl Room {
             Some(party) if waiting.contains(&party) && !excuses(&fail, round) => {
                 self.missing(round, &[party])
             }
-            _ => self.given_up(from, &fail),
+            _ => self.named(self.given_up(from, &fail)).await,
         }
+    }
+
+    /// The fault, or where it names nobody, what the first says who does: a node that was accused, or that heard of
+    /// an accusation, gives up as well, and word of that may come before the accusation itself.
+    async fn named(&mut self, mut fault: Fault) -> Fault {
+        let until = self.last_words();
+        while fault.blames.is_empty() && self.failures.len() + 1 < self.agreement.roster.len() {
+            let next = match self.early.pop_front() {
+                Some(envelope) => Some(envelope),
+                None => timeout_at(until, self.mailbox.next()).await.ok().flatten(),
+            };
+            let Some(envelope) = next else { break };
+            if let Err(Interrupt::GaveUp(from, fail)) = self.sort(envelope, &mut Vec::new()) {
+                let theirs = self.given_up(from, &fail);
+                if !theirs.blames.is_empty() {
+                    fault = theirs;
+                }
+            }
+        }
+        fault
     }
 
     /// Another participant gave up.
