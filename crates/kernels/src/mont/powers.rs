@@ -254,13 +254,9 @@ impl FastRing {
     ) -> Vec<u64> {
         let most = terms.iter().fold(0, |most, term| most.max(term.value));
         assert!(terms.is_empty() || (most as usize) < values.len(), "each term has a value");
-        let t0 = std::time::Instant::now();
         space.lay_out(terms, &range);
-        let t1 = std::time::Instant::now();
         let mut ends = Elements::new(self, 16);
         let made_with = self.take_steps(space, values, &mut ends);
-        let t2 = std::time::Instant::now();
-        for _ in 0..4 { let tx = std::time::Instant::now(); let mut e2 = Elements::new(self, 16); let _ = self.take_steps(space, values, &mut e2); eprintln!("again {:.1}", tx.elapsed().as_secs_f64()*1e6); }
         let (runs, sums) = space.powers(exponents);
         let missing = space.missing(exponents);
         let exponent = missing.unsigned_abs();
@@ -271,9 +267,7 @@ impl FastRing {
         (1..8).for_each(|lane| self.mul_assign(&mut sum, ends.value(8 + lane)));
         let factors = (0..8).map(|lane| (ends.value(lane), &runs[lane][..]));
         let factors: Vec<_> = factors.chain([(&sum[..], &sums[..])]).chain(scale).collect();
-        let r = self.multi_pow_vartime(&factors);
-        eprintln!("layout {:.1} take {:.1} ({} steps, {:.1} ns) ends {:.1}", (t1-t0).as_secs_f64()*1e6, (t2-t1).as_secs_f64()*1e6, space.steps.len(), (t2-t1).as_secs_f64()*1e9/space.steps.len() as f64, t2.elapsed().as_secs_f64()*1e6);
-        r
+        self.multi_pow_vartime(&factors)
     }
 
     /// Takes the steps on the engine's best way; returns g and 1/g, canonical, where products are too small by that.

@@ -28,10 +28,8 @@ pub(super) fn power(
         if !(watch.go_on)() {
             return None;
         }
-        let t0 = std::time::Instant::now();
         let quotient = Quotient::new(plan.iterations, prime);
         windows::fill(&quotient, (plan.iterations, plan.bits), &mut bytes, &mut filled);
-        eprintln!("fill {:.1} {} terms", t0.elapsed().as_secs_f64()*1e6, filled.len());
         run_all(&mut workers, plan, tape, &[&filled], watch.on_thread);
     } else {
         run_blocks(&mut workers, plan, tape, prime, filled, watch)?;
