@@ -44,7 +44,7 @@ use super::{BLOCK_BITS, Ring, shift};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
 use crate::mont::portable::mul_wide;
-use crate::mont::powers::{AHEAD, Eights, MARK, NO_STEP, ONE, Step};
+use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, Step};
 use blocks::Row;
 use core::arch::x86_64::*;
 use product::{Ahead, product, scratch_rows};
