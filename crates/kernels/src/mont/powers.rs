@@ -167,13 +167,14 @@ impl Schedule {
         let index = |term: &Term| term.digit.wrapping_sub(range.start) as usize;
         self.places.clear();
         self.places.resize(range.len(), 0);
-        self.values = 0;
+        let mut highest = 0;
         for term in terms {
             if let Some(number) = self.places.get_mut(index(term)) {
                 *number += 1;
-                self.values = self.values.max(term.value as usize + 1);
+                highest = highest.max(term.value);
             }
         }
+        self.values = if terms.is_empty() { 0 } else { highest as usize + 1 };
         // A digit without terms takes a step that marks alone.
         let steps_of = |number: u32| number.max(1) as usize;
         let all: usize = self.places.iter().map(|&number| steps_of(number)).sum();
