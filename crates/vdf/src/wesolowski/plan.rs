@@ -186,6 +186,7 @@ impl Plan {
         let fits = self.bytes(Elements::bytes_of_one(modulus.fast()) as u64) <= self.memory;
         let space = if fits { Space::new(self) } else { Space::default() };
         let mut tape = Tape::every(modulus, self.interval(), count as usize, space);
+        super::check::ring_of(&tape, modulus).prepare_products();
         if fits {
             tape.values_mut().touch();
         }
