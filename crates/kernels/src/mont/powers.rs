@@ -136,7 +136,7 @@ pub struct Schedule {
 const ROOM: usize = 64;
 
 /// How many steps before its use a value is sent for: one is too late where memory is far.
-pub(super) const AHEAD: usize = 2;
+pub(super) const AHEAD: usize = 3;
 
 impl Schedule {
     /// No steps yet.
