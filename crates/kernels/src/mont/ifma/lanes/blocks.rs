@@ -2,6 +2,7 @@
 //!
 //! Columns are in units of 2^52; that none overflows is shown in [`super::product`].
 
+use crate::mont::elements::Line;
 use crate::mont::ifma::memory::DIGIT;
 use core::arch::x86_64::*;
 
@@ -21,35 +22,25 @@ macro_rules! unrolled {
 /// The greatest B, so far does `unrolled` count.
 const MOST: usize = 20;
 
-/// The columns of a product of blocks, by Karatsuba's method. `$rows` gives the digits I and B/2 + I of one
-/// factor, and I of the sum of its halves, whose carry is `$ka`. The three products are made side by side:
-/// alone, one has too few columns to keep the multipliers busy.
+/// The columns of a product of blocks, by Karatsuba's method. Two of the three products are made side by
+/// side: alone, one has too few columns to keep the multipliers busy.
 macro_rules! block_product {
-    ($a:ident, $b:ident, $seen:ident) => {
-        block_product!(
-            $b,
-            I,
-            ($a[I], $a[B / 2 + I]),
-            (inner_sum($a, $seen), inner_sum($b, $seen)),
-            core::convert::identity
-        )
-    };
-    ($b:ident, $i:ident, $rows:expr, $sums:expr, $middle:expr) => {{
+    ($a:ident, $b:ident, $seen:ident) => {{
         let zero = _mm512_setzero_si512();
         let (mut low, mut high, mut mid) = ([zero; MOST], [zero; MOST], [zero; MOST]);
-        unrolled!($i < B / 2, {
-            let (x, y) = $rows;
+        unrolled!(I < B / 2, {
+            let (x, y) = ($a[I], $a[B / 2 + I]);
             for j in 0..B / 2 {
-                low[$i + j] = _mm512_madd52lo_epu64(low[$i + j], x, $b[j]);
+                low[I + j] = _mm512_madd52lo_epu64(low[I + j], x, $b[j]);
             }
             for j in 0..B / 2 {
-                high[$i + j] = _mm512_madd52lo_epu64(high[$i + j], y, $b[B / 2 + j]);
+                high[I + j] = _mm512_madd52lo_epu64(high[I + j], y, $b[B / 2 + j]);
             }
             for j in 0..B / 2 {
-                low[$i + j + 1] = _mm512_madd52hi_epu64(low[$i + j + 1], x, $b[j]);
+                low[I + j + 1] = _mm512_madd52hi_epu64(low[I + j + 1], x, $b[j]);
             }
             for j in 0..B / 2 {
-                high[$i + j + 1] = _mm512_madd52hi_epu64(high[$i + j + 1], y, $b[B / 2 + j]);
+                high[I + j + 1] = _mm512_madd52hi_epu64(high[I + j + 1], y, $b[B / 2 + j]);
             }
         });
         for i in 0..B / 2 {
@@ -58,17 +49,17 @@ macro_rules! block_product {
             let less = _mm512_add_epi64(difference, high[B / 2 + i]);
             mid[B / 2 + i] = _mm512_sub_epi64(zero, less);
         }
-        let ((sa, ka), (sb, kb)) = $sums;
-        unrolled!($i < B / 2, {
-            let z = $middle(sa[$i]);
-            let start = _mm512_maskz_mov_epi64(ka, sb[$i]);
+        let ((sa, ka), (sb, kb)) = (inner_sum($a, $seen), inner_sum($b, $seen));
+        unrolled!(I < B / 2, {
+            let z = sa[I];
+            let start = _mm512_maskz_mov_epi64(ka, sb[I]);
             let start = _mm512_mask_add_epi64(start, kb, start, z);
-            mid[B / 2 + $i] = _mm512_add_epi64(mid[B / 2 + $i], start);
+            mid[B / 2 + I] = _mm512_add_epi64(mid[B / 2 + I], start);
             for j in 0..B / 2 {
-                mid[$i + j] = _mm512_madd52lo_epu64(mid[$i + j], z, sb[j]);
+                mid[I + j] = _mm512_madd52lo_epu64(mid[I + j], z, sb[j]);
             }
             for j in 0..B / 2 {
-                mid[$i + j + 1] = _mm512_madd52hi_epu64(mid[$i + j + 1], z, sb[j]);
+                mid[I + j + 1] = _mm512_madd52hi_epu64(mid[I + j + 1], z, sb[j]);
             }
         });
         let mut columns = [zero; 2 * MOST];
@@ -104,80 +95,25 @@ pub(super) fn mul<const B: usize>(out: &mut [Row], a: &[Row], b: &[Row], seen: &
     out.copy_from_slice(&columns[..2 * B]);
 }
 
-/// B digits of a constant, and the sum of their halves, whose carry is the same for all lanes.
+/// B digits of a constant, the same in all lanes.
 #[derive(Clone)]
-pub(super) struct Block {
-    digits: Vec<u64>,
-    sum: Vec<u64>,
-    carry: __mmask8,
-}
+pub(super) struct Block(Vec<Line>);
 
 impl Block {
-    pub(super) fn new(digits: &[u64]) -> Self {
-        let (sum, carry) = halves_of(digits);
-        Self { digits: digits.to_vec(), sum, carry }
+    /// `None` where the sum of their halves is not made by one round of carries: products would never count.
+    pub(super) fn new(digits: &[u64]) -> Option<Self> {
+        let (low, high) = digits.split_at(digits.len() / 2);
+        let mut carry = 0;
+        let plain = low.iter().zip(high).all(|(a, b)| {
+            let sum = (a + b & DIGIT) + carry;
+            carry = a + b >> 52;
+            sum <= DIGIT
+        });
+        plain.then(|| Self(digits.iter().map(|&digit| Line([digit; 8])).collect()))
     }
-}
 
-/// The sum of both halves of a constant, and its carry for all lanes.
-fn halves_of(digits: &[u64]) -> (Vec<u64>, __mmask8) {
-    let (low, high) = digits.split_at(digits.len() / 2);
-    let mut carry = 0;
-    let add = |(a, b)| {
-        let sum = a + b + carry;
-        carry = sum >> 52;
-        sum & DIGIT
-    };
-    let sum = low.iter().zip(high).map(add).collect();
-    (sum, if carry > 0 { 0xff } else { 0 })
-}
-
-/// The columns of a constant times a block.
-macro_rules! constant_product {
-    ($a:ident, $b:ident, $seen:ident) => {{
-        let (digits, sum) = (&$a.digits[..B], &$a.sum[..B / 2]);
-        let row = |digit: u64| _mm512_set1_epi64(digit as i64);
-        block_product!(
-            $b,
-            I,
-            (row(digits[I]), row(digits[B / 2 + I])),
-            ((sum, $a.carry), inner_sum($b, $seen)),
-            row
-        )
-    }};
-}
-
-/// out[..2B] += a·b, with one a for all lanes.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-pub(super) fn mul_constant<const B: usize>(out: &mut [Row], a: &Block, b: &[Row], seen: &mut Row) {
-    let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
-    let columns = constant_product!(a, b, seen);
-    for (out, column) in out.iter_mut().zip(columns) {
-        *out = _mm512_add_epi64(*out, column);
-    }
-}
-
-/// out[..B] = a·b modulo b^B − 1.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-pub(super) fn mul_folded<const B: usize>(out: &mut [Row], a: &Block, b: &[Row], seen: &mut Row) {
-    let (out, b) = (&mut out[..B], rows_of::<B>(b));
-    let columns = constant_product!(a, b, seen);
-    for i in 0..B {
-        out[i] = _mm512_add_epi64(columns[i], columns[B + i]);
-    }
-}
-
-/// The sum and the difference of out[..B] and a·b modulo b^B + 1, into out[..2B].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-pub(super) fn mul_joined<const B: usize>(out: &mut [Row], a: &Block, b: &[Row], seen: &mut Row) {
-    let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
-    let columns = constant_product!(a, b, seen);
-    for i in 0..B {
-        let f = _mm512_sub_epi64(columns[i], columns[B + i]);
-        (out[i], out[B + i]) = (_mm512_add_epi64(out[i], f), _mm512_sub_epi64(out[i], f));
+    pub(super) fn rows(&self) -> &[Row] {
+        super::rows(&self.0)
     }
 }
 
@@ -323,67 +259,56 @@ pub(super) struct Half {
 }
 
 impl Half {
-    pub(super) fn new(digits: &[u64]) -> Self {
+    /// `None` as in [`Block::new`].
+    pub(super) fn new(digits: &[u64]) -> Option<Self> {
         let (low, high) = digits.split_at(digits.len() / 2);
-        let (sum, carry) = halves_of(digits);
-        Self { low: Block::new(low), high: Block::new(high), sum: Block::new(&sum), carry }
+        let mut carry = 0;
+        let add = |(a, b)| {
+            let sum = a + b + carry;
+            carry = sum >> 52;
+            sum & DIGIT
+        };
+        let sum: Vec<u64> = low.iter().zip(high).map(add).collect();
+        let (low, high, sum) = (Block::new(low)?, Block::new(high)?, Block::new(&sum)?);
+        Some(Self { low, high, sum, carry: if carry > 0 { 0xff } else { 0 } })
     }
 }
 
-/// Of a product modulo b^(2B) + 1, by Karatsuba's method, into `out`: what the lower product of halves brings, or with
-/// `HIGH` the upper.
+/// m's digits, m[..4B], from the products E and F modulo Y − 1 and Y + 1 and, by Karatsuba's method, n modulo X + 1: its
+/// lower and upper products are in `m`, the middle one is of `sa` and c's sum.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
-pub(super) fn mul_outer<const B: usize, const HIGH: bool>(
-    out: &mut [Row],
-    a: &Block,
-    b: &[Row],
-    seen: &mut Row,
-) {
-    let (out, b) = (&mut out[..2 * B], rows_of::<B>(b));
-    let columns = constant_product!(a, b, seen);
-    for i in 0..B {
-        let (l, h) = (columns[i], columns[B + i]);
-        if HIGH {
-            out[i] = _mm512_add_epi64(out[i], _mm512_sub_epi64(h, l));
-            out[B + i] = _mm512_sub_epi64(out[B + i], _mm512_add_epi64(h, l));
-        } else {
-            (out[i], out[B + i]) = (_mm512_add_epi64(l, h), _mm512_sub_epi64(h, l));
-        }
-    }
-}
-
-/// Adds to these columns, out[..2B], what the middle product, of `sa` and c's sum, brings; then out[..4B] are the digits
-/// of the sum of `p` and these and, from 2B on, of their difference, modulo b^(4B) − 1.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline(never)]
-pub(super) fn add_middle_of_half<const B: usize>(
-    out: &mut [Row],
-    p: &[Row],
+pub(super) fn digits_of_m<const B: usize>(
+    m: &mut [Row],
+    [e, f]: [&[Row]; 2],
     (sa, ka): Sum<'_>,
     c: &Half,
     seen: &mut Row,
 ) {
-    let b = rows_of::<B>(sa);
-    let ([p_low, p_high], digits) = ([&p[..B], &p[B..2 * B]], &c.sum.digits[..B]);
-    let (low, rest) = out[..4 * B].split_at_mut(B);
+    let (a, b) = (rows_of::<B>(c.sum.rows()), rows_of::<B>(sa));
+    let ([e0, e1], [f0, f1]) = ([&e[..B], &e[B..2 * B]], [&f[..B], &f[B..2 * B]]);
+    let (low, rest) = m[..4 * B].split_at_mut(B);
     let (high, rest) = rest.split_at_mut(B);
     let (less_low, less_high) = rest.split_at_mut(B);
-    let sum = &c.sum;
-    let product = constant_product!(sum, b, seen);
+    let mid = block_product!(a, b, seen);
     // Columns i, B + i, 2·B + i and 3·B + i.
     macro_rules! columns {
         ($i:expr) => {{
             let i = $i;
-            let upper = _mm512_mask_add_epi64(product[B + i], c.carry, product[B + i], b[i]);
-            let digit = _mm512_set1_epi64(digits[i] as i64);
-            let upper = _mm512_mask_add_epi64(upper, ka, upper, digit);
-            let (l, h) = (_mm512_sub_epi64(low[i], upper), _mm512_add_epi64(high[i], product[i]));
+            let (e, f) = (_mm512_add_epi64(e0[i], e1[i]), _mm512_sub_epi64(f0[i], f1[i]));
+            let (p, q) = (_mm512_add_epi64(e, f), _mm512_sub_epi64(e, f));
+            // n is low + Y·(mid − low − high) + Y²·high, and Y² = −1.
+            let sum = _mm512_add_epi64(low[i], less_high[i]);
+            let rest = _mm512_sub_epi64(high[i], less_low[i]);
+            let upper = _mm512_mask_add_epi64(mid[B + i], c.carry, mid[B + i], b[i]);
+            let upper = _mm512_mask_add_epi64(upper, ka, upper, a[i]);
+            let l = _mm512_sub_epi64(_mm512_add_epi64(sum, rest), upper);
+            let h = _mm512_add_epi64(_mm512_sub_epi64(rest, sum), mid[i]);
             [
-                _mm512_add_epi64(p_low[i], l),
-                _mm512_add_epi64(p_high[i], h),
-                _mm512_sub_epi64(p_low[i], l),
-                _mm512_sub_epi64(p_high[i], h),
+                _mm512_add_epi64(p, l),
+                _mm512_add_epi64(q, h),
+                _mm512_sub_epi64(p, l),
+                _mm512_sub_epi64(q, h),
             ]
         }};
     }

@@ -57,8 +57,7 @@
 //! and 5 among them; a product of two large primes meets one of its factors by design only.
 
 use super::blocks::{
-    Block, Carries, Half, Row, Sum, add_middle_of_half, mul, mul_constant, mul_folded, mul_halves,
-    mul_joined, mul_middle, mul_outer, sum_of_halves,
+    Block, Carries, Half, Row, digits_of_m, mul, mul_halves, mul_middle, sum_of_halves,
 };
 use crate::mont::elements::{Line, fetch};
 use crate::mont::ifma::memory::DIGIT;
@@ -170,22 +169,6 @@ impl Wide<'_> {
     }
 }
 
-/// m's digits, m[..4B], from p (2·B columns) and a·c modulo X + 1, where `sa` is a's sum of halves.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn digits_of_m<const B: usize>(
-    m: &mut [Row],
-    p: &[Row],
-    a: &[Row],
-    sa: Sum<'_>,
-    c: &Half,
-    seen: &mut Row,
-) {
-    mul_outer::<B, false>(m, &c.low, a, seen);
-    mul_outer::<B, true>(m, &c.high, &a[B..], seen);
-    add_middle_of_half::<B>(m, p, sa, c, seen);
-}
-
 /// K and N of a modulus.
 #[derive(Clone)]
 pub(super) struct Constants {
@@ -206,11 +189,11 @@ impl Constants {
         let b = n.len() / 4;
         let halved = |sign: i64, digits| halved(sign, digits).and_then(|half| halved(sign, half));
         Some(Constants {
-            e: Block::new(&halved(1, folded(1, b, k)?)?),
-            f: Block::new(&halved(-1, folded(-1, b, k)?)?),
-            half: Half::new(&self::halved(-1, folded(-1, 2 * b, k)?)?),
-            lowest: Block::new(&n[..b]),
-            highest: Block::new(&n[3 * b..]),
+            e: Block::new(&halved(1, folded(1, b, k)?)?)?,
+            f: Block::new(&halved(-1, folded(-1, b, k)?)?)?,
+            half: Half::new(&self::halved(-1, folded(-1, 2 * b, k)?)?)?,
+            lowest: Block::new(&n[..b])?,
+            highest: Block::new(&n[3 * b..])?,
             n,
         })
     }
@@ -317,24 +300,26 @@ pub(super) fn product<const B: usize, const V: usize>(
     let one = _mm512_set1_epi64(1);
     high[half] = _mm512_mask_add_epi64(high[half], ka & kb, high[half], one);
     ahead.fetch_one();
-    let (p, m) = (sa, mid);
-    mul_folded::<B>(p, &constants.e, e, &mut seen);
-    mul_joined::<B>(p, &constants.f, f, &mut seen);
+    let m = mid;
+    mul::<B>(sa, constants.e.rows(), e, &mut seen);
+    mul::<B>(sb, constants.f.rows(), f, &mut seen);
     ahead.fetch_one();
-    digits_of_m::<B>(m, p, n, (sums, more), &constants.half, &mut seen);
+    mul::<B>(m, constants.half.low.rows(), n, &mut seen);
+    mul::<B>(&mut m[half..], constants.half.high.rows(), &n[B..], &mut seen);
+    digits_of_m::<B>(m, [sa, sb], (sums, more), &constants.half, &mut seen);
     ahead.fetch_one();
-    let last = ends_of_u::<B>(low, &mut high[half..], m, constants, last, &mut seen);
+    let last = ends_of_u::<B>([low, sa], [&mut high[half..], sb], m, constants, last, &mut seen);
     ahead.fetch_one();
-    result::<B>(out, low, &high[half..], last, &mut seen);
+    result::<B>(out, [low, sa], [&high[half..], sb], last, &mut seen);
     _mm512_test_epi64_mask(seen, _mm512_set1_epi64(!DIGIT as i64))
 }
 
-/// The columns of U = T + m·N below X, and those from X³ on; returns the one below these, from T's.
+/// The columns of U = T + m·N below X, and those from X³ on, in two parts each; returns the one below these, from T's.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
 fn ends_of_u<const B: usize>(
-    low: &mut [Row],
-    high: &mut [Row],
+    [low, more_low]: [&mut [Row]; 2],
+    [high, more_high]: [&mut [Row]; 2],
     m: &[Row],
     constants: &Constants,
     last: Row,
@@ -342,7 +327,7 @@ fn ends_of_u<const B: usize>(
 ) -> Row {
     let zero = _mm512_setzero_si512();
     let (half, m, n) = (2 * B, &m[..4 * B], &constants.n[..4 * B]);
-    mul_constant::<B>(low, &constants.lowest, m, seen);
+    mul::<B>(more_low, constants.lowest.rows(), m, seen);
     mul_halves::<B, false>(&mut low[B..], [n, &n[B..]], [&m[B..], m], zero);
     let tops = [&n[half + B..], &n[half..]];
     let mut last = mul_halves::<B, true>(high, tops, [&m[half..], &m[half + B..]], last);
@@ -350,31 +335,42 @@ fn ends_of_u<const B: usize>(
     for (i, j) in [(half - 1, 4 * B - 1), (half + B - 1, half + B - 1), (4 * B - 1, half - 1)] {
         last = _mm512_madd52hi_epu64(last, m[i], _mm512_set1_epi64(n[j] as i64));
     }
-    mul_constant::<B>(high, &constants.highest, &m[3 * B..], seen);
+    mul::<B>(more_high, constants.highest.rows(), &m[3 * B..], seen);
     last
 }
 
 /// The result's digits: of −U modulo X, and of U's highest columns less the fraction; the last of them whole.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
-fn result<const B: usize>(out: &mut [Row], low: &[Row], high: &[Row], last: Row, seen: &mut Row) {
+fn result<const B: usize>(
+    out: &mut [Row],
+    [low, more_low]: [&[Row]; 2],
+    [high, more_high]: [&[Row]; 2],
+    last: Row,
+    seen: &mut Row,
+) {
     let zero = _mm512_setzero_si512();
     let (out_low, out_high) = out[..4 * B].split_at_mut(2 * B);
     let (low, high) = (&low[..2 * B], &high[..2 * B]);
+    let (more_low, more_high) = (&more_low[..2 * B], &more_high[..2 * B]);
     let mut carries = Carries::from(zero);
     for i in 0..2 * B {
-        out_low[i] = carries.digit(_mm512_sub_epi64(zero, low[i]));
+        let column = _mm512_add_epi64(low[i], more_low[i]);
+        out_low[i] = carries.digit(_mm512_sub_epi64(zero, column));
         *seen = _mm512_or_si512(*seen, out_low[i]);
     }
-    let rest = _mm512_sub_epi64(last, out_low[2 * B - 1]);
-    let round = _mm512_add_epi64(rest, _mm512_set1_epi64(1 << 51));
+    let whole = _mm512_sub_epi64(last, out_low[2 * B - 1]);
+    let round = _mm512_add_epi64(whole, _mm512_set1_epi64(1 << 51));
     let mut first = _mm512_srai_epi64::<52>(round);
     let mut carries = Carries::from(zero);
-    for i in 0..2 * B - 1 {
-        out_high[i] = carries.digit(_mm512_add_epi64(high[i], first));
+    for i in 0..2 * B {
+        let column = _mm512_add_epi64(_mm512_add_epi64(high[i], more_high[i]), first);
         first = zero;
+        out_high[i] = if i + 1 < 2 * B {
+            carries.digit(column)
+        } else {
+            _mm512_add_epi64(column, carries.carry)
+        };
         *seen = _mm512_or_si512(*seen, out_high[i]);
     }
-    out_high[2 * B - 1] = _mm512_add_epi64(high[2 * B - 1], carries.carry);
-    *seen = _mm512_or_si512(*seen, out_high[2 * B - 1]);
 }
