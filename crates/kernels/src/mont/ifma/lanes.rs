@@ -21,7 +21,7 @@
 //! do not need them, 620, of which multiplications alone 440. With R = X² − 1, 365 for these and 540 in all. The
 //! digits of the result made where their last products are: 30 more.
 //!
-//! Values are sent for two steps ahead and one at a time between products of blocks, without jumps: loops over
+//! Values are sent for three steps ahead and one at a time between products of blocks, without jumps: loops over
 //! the lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more; into the
 //! second-level cache first, or with a hint of no further use, 20 and 100 more. Then it makes no difference
 //! whether they are in a cache. Code shared by all products of blocks is half as long and 30 slower. Factors put
