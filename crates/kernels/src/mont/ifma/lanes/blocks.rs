@@ -105,8 +105,8 @@ impl Block {
         let (low, high) = digits.split_at(digits.len() / 2);
         let mut carry = 0;
         let plain = low.iter().zip(high).all(|(a, b)| {
-            let sum = (a + b & DIGIT) + carry;
-            carry = a + b >> 52;
+            let sum = ((a + b) & DIGIT) + carry;
+            carry = (a + b) >> 52;
             sum <= DIGIT
         });
         plain.then(|| Self(digits.iter().map(|&digit| Line([digit; 8])).collect()))
