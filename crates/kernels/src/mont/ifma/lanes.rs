@@ -44,7 +44,7 @@ use super::{BLOCK_BITS, Ring, shift};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
 use crate::mont::portable::mul_wide;
-use crate::mont::powers::{AHEAD, Eights, MARK, NO_STEP, ONE, Step};
+use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, Step};
 use blocks::Row;
 use core::arch::x86_64::*;
 use product::{Ahead, product, scratch_rows};
@@ -213,10 +213,10 @@ impl<'a> Lanes<'a> {
             near[AHEAD - 1] = find(at + AHEAD);
             self.product::<V, B>(&near[AHEAD - 1]);
             core::mem::swap(&mut self.runs, &mut self.out);
-            if step.iter().fold(0, |any, m| any | m) & MARK > 0 {
-                (0..8)
-                    .filter(|&lane| step[lane] & MARK > 0)
-                    .for_each(|lane| self.keep::<V, B>(lane));
+            let mut marks = (0..8).fold(0, |mask, lane| mask | (step[lane] >> 31) << lane);
+            while marks > 0 {
+                self.keep::<V, B>(marks.trailing_zeros() as usize);
+                marks &= marks - 1;
             }
         }
     }
