@@ -186,12 +186,11 @@ impl Plan {
         let fits = self.bytes(Elements::bytes_of_one(modulus.fast()) as u64) <= self.memory;
         let space = if fits { Space::new(self) } else { Space::default() };
         let mut tape = Tape::every(modulus, self.interval(), count as usize, space);
+        // Of the modulus alone, and so not for after the last squaring.
         super::check::ring_of(&tape, modulus).prepare_products();
         if fits {
             tape.values_mut().touch();
         }
-        // Of the modulus alone, and so not for after the last squaring.
-        super::check::ring_of(&tape, modulus).prepare_products();
         tape
     }
 }
