@@ -208,6 +208,7 @@ impl Ring {
     }
 
     /// Returns 2^(−bits) mod N, not in Montgomery form.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     pub(super) fn inverse_power_of_two(&self, bits: usize) -> Vec<u64> {
         let limbs = bits.div_ceil(64);
         let mut power = self.inverse_power(limbs);
