@@ -43,8 +43,8 @@ impl FastRing {
         let [g, _] = lanes.factors();
         let mut scales = Elements::new(self, 3);
         scales.push(&self.one());
-        scales.push(&self.enter(g));
-        scales.push(&self.enter(&self.ring.mul(&self.ring.enter(g), g)));
+        scales.push(g);
+        scales.push(&self.clone().pow_vartime(g, &[2]));
         let mut bases = Elements::new(self, 16);
         for base in 0..2 {
             let pair = |lane: usize| pairs.get(lane).unwrap_or(&pairs[0]);

@@ -268,8 +268,8 @@ impl FastRing {
         let missing = space.missing(exponents);
         let exponent = missing.unsigned_abs();
         let exponent = [exponent as u64, (exponent >> 64) as u64];
-        let scale = made_with.map(|factors| self.enter(&factors[usize::from(missing < 0)]));
-        let scale = scale.as_ref().map(|base| (&base[..], &exponent[..]));
+        let scale = made_with.as_ref().map(|factors| &factors[usize::from(missing < 0)]);
+        let scale = scale.map(|base| (&base[..], &exponent[..]));
         let mut sum = ends.value(8).to_vec();
         (1..8).for_each(|lane| self.mul_assign(&mut sum, ends.value(8 + lane)));
         let factors = (0..8).map(|lane| (ends.value(lane), &runs[lane][..]));
@@ -277,7 +277,7 @@ impl FastRing {
         self.multi_pow_vartime(&factors)
     }
 
-    /// Takes the steps on the engine's best way; returns g and 1/g, canonical, where products are too small by that.
+    /// Takes the steps on the engine's best way; returns g and 1/g where products are too small by that.
     fn take_steps(
         &mut self,
         space: &Schedule,

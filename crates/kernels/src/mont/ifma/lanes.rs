@@ -65,8 +65,8 @@ pub(super) struct Constants {
     product: product::Constants,
     /// b^v − 1 mod N, which products leave as they are.
     one: Vec<Line>,
-    /// g and 1/g, canonical.
-    pub(super) factors: [Vec<u64>; 2],
+    /// g and 1/g, elements.
+    factors: [Vec<u64>; 2],
     /// What makes exact products those of lanes, see [`Exact::product_times`].
     exactly: Vec<u64>,
 }
@@ -93,6 +93,7 @@ impl Constants {
             times(&one, &ring.inverse_power_of_two(shift(v))),
             times(&inverse, &power_of_two(ring, shift(v))),
         ];
+        let factors = factors.map(|factor| digits(&exact.enter(&factor)));
         let exactly = times(&inverse, &power_of_two(ring, 2 * 64 * limbs));
         let one = digits(&one).as_chunks::<8>().0.iter().map(|&words| Line(words)).collect();
         Some(Self { product, one, factors, exactly: padded(&exactly, limbs) })
@@ -172,7 +173,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// g, by which products are too small, and 1/g, canonical.
+    /// g, by which products are too small, and 1/g, elements.
     pub(in crate::mont) fn factors(&self) -> &'a [Vec<u64>; 2] {
         &self.constants.factors
     }
@@ -332,11 +333,31 @@ fn rows_mut(lines: &mut [Line]) -> &mut [Row] {
 /// Puts eight numbers side by side.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 fn load<const V: usize>(to: &mut [Row], from: [&[Line; V]; 8]) {
-    let from = from.map(|lines| rows(lines));
     let (to, _) = to.as_chunks_mut::<8>();
     for block in 0..V {
-        to[block] = transposed(from.map(|rows| rows[block]));
+        // Half a line of one number and of the fourth after it, which memory gives without moving lanes.
+        let pair = |number: usize, half: usize| {
+            let [low, high] = [number, number + 4].map(|i| halves(&from[i][block])[half]);
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+        };
+        for half in 0..2 {
+            let (a, b, c, d) = (pair(0, half), pair(1, half), pair(2, half), pair(3, half));
+            let (even, odd) = (_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+            let (more, last) = (_mm512_unpacklo_epi64(c, d), _mm512_unpackhi_epi64(c, d));
+            let lower = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+            let upper = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+            let rows = &mut to[block][4 * half..4 * half + 4];
+            rows[0] = _mm512_permutex2var_epi64(even, lower, more);
+            rows[1] = _mm512_permutex2var_epi64(odd, lower, last);
+            rows[2] = _mm512_permutex2var_epi64(even, upper, more);
+            rows[3] = _mm512_permutex2var_epi64(odd, upper, last);
+        }
     }
+}
+
+fn halves(line: &Line) -> &[__m256i; 2] {
+    // SAFETY: both types are 64 bytes, the line is aligned to as many, and any bits are a value of either.
+    unsafe { &*core::ptr::from_ref(line).cast() }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]

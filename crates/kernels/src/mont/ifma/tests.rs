@@ -304,7 +304,6 @@ fn steps_in_lanes() {
         let [g, _] = lanes.factors().clone();
         lanes.finish(&mut table);
         // In lanes a product is g times smaller: a run is of three factors, those kept of as many as steps.
-        let g = fast.enter(&g);
         for lane in 0..8 {
             let mut run = fast.one();
             let mut kept = fast.one();
