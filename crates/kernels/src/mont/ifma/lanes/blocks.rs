@@ -312,15 +312,15 @@ pub(super) fn digits_of_m<const B: usize>(
             ]
         }};
     }
-    let mut one = _mm512_maskz_mov_epi64(ka & c.carry, _mm512_set1_epi64(1));
+    let one = _mm512_maskz_mov_epi64(ka & c.carry, _mm512_set1_epi64(1));
     let [a0, a1, a2, a3] = columns!(B - 1).map(|column| _mm512_srai_epi64::<52>(column));
-    let [mut of_low, mut of_high] = [a3, a0].map(|carry| Carries::from(carry));
-    let [mut of_less, mut of_last] = [a1, a2].map(|carry| Carries::from(carry));
+    let [mut of_low, mut of_less] = [a3, a1].map(|carry| Carries::from(carry));
+    let mut of_high = Carries::from(_mm512_sub_epi64(a0, one));
+    let mut of_last = Carries::from(_mm512_add_epi64(a2, one));
     for i in 0..B {
         let [a, b, c, d] = columns!(i);
-        let (a, b) = (of_low.digit(a), of_high.digit(_mm512_sub_epi64(b, one)));
-        let (c, d) = (of_less.digit(c), of_last.digit(_mm512_add_epi64(d, one)));
-        one = _mm512_setzero_si512();
+        let (a, b) = (of_low.digit(a), of_high.digit(b));
+        let (c, d) = (of_less.digit(c), of_last.digit(d));
         (low[i], high[i], less_low[i], less_high[i]) = (a, b, c, d);
         let some = _mm512_ternarylogic_epi64::<0xfe>(a, b, c);
         *seen = _mm512_ternarylogic_epi64::<0xfe>(*seen, some, d);

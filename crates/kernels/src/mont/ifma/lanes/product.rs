@@ -134,19 +134,16 @@ impl Wide<'_> {
         let (e, f, sums) = (&mut e[..B], &mut f[..B], &mut sums[..B]);
         let (n_low, n_high) = n[..2 * B].split_at_mut(B);
         let last = columns!(B - 1).map(|column| _mm512_srai_epi64::<52>(column));
-        let mut of_e = Carries::from(last[0]);
-        let mut of_f = Carries::from(_mm512_sub_epi64(zero, last[1]));
-        let mut of_high = Carries::from(last[3]);
-        let mut of_low = Carries::from(_mm512_sub_epi64(zero, last[2]));
-        let mut of_sum = Carries::from(zero);
         // X² = 1: what goes beyond mid counts for the lowest column.
-        let mut one = _mm512_maskz_mov_epi64(ka & kb, _mm512_set1_epi64(1));
+        let one = _mm512_maskz_mov_epi64(ka & kb, _mm512_set1_epi64(1));
+        let mut of_e = Carries::from(_mm512_add_epi64(one, last[0]));
+        let mut of_f = Carries::from(_mm512_sub_epi64(one, last[1]));
+        let mut of_high = Carries::from(last[3]);
+        let mut of_low = Carries::from(_mm512_sub_epi64(zero, _mm512_add_epi64(one, last[2])));
+        let mut of_sum = Carries::from(zero);
         for i in 0..B {
             let [c, d, h, l] = columns!(i);
-            let c = of_e.digit(_mm512_add_epi64(c, one));
-            let d = of_f.digit(_mm512_add_epi64(d, one));
-            let (h, l) = (of_high.digit(h), of_low.digit(_mm512_sub_epi64(l, one)));
-            one = zero;
+            let (c, d, h, l) = (of_e.digit(c), of_f.digit(d), of_high.digit(h), of_low.digit(l));
             (e[i], f[i], n_high[i], n_low[i]) = (c, d, h, l);
             sums[i] = of_sum.digit(_mm512_add_epi64(h, l));
             let some = _mm512_ternarylogic_epi64::<0xfe>(c, d, h);
@@ -361,11 +358,9 @@ fn result<const B: usize>(
     }
     let whole = _mm512_sub_epi64(last, out_low[2 * B - 1]);
     let round = _mm512_add_epi64(whole, _mm512_set1_epi64(1 << 51));
-    let mut first = _mm512_srai_epi64::<52>(round);
-    let mut carries = Carries::from(zero);
+    let mut carries = Carries::from(_mm512_srai_epi64::<52>(round));
     for i in 0..2 * B {
-        let column = _mm512_add_epi64(_mm512_add_epi64(high[i], more_high[i]), first);
-        first = zero;
+        let column = _mm512_add_epi64(high[i], more_high[i]);
         out_high[i] = if i + 1 < 2 * B {
             carries.digit(column)
         } else {
