@@ -117,8 +117,9 @@ pub(super) fn power_of_two(ring: &Ring, e: usize) -> Vec<u64> {
 
 /// 1/a mod an odd N, canonical, of public numbers of as many limbs; `None` where they have a factor in common.
 ///
-/// B. S. Kaliski, The Montgomery inverse and its applications, IEEE Transactions on Computers 44 (1995), phase I:
-/// r·a ≡ −2^k·u and s·a ≡ 2^k·v (mod N) while u and v, from N and a on, become their greatest common divisor and 0.
+/// B. S. Kaliski, The Montgomery inverse and its applications, IEEE Transactions on Computers 44 (1995),
+/// phase I: r·a ≡ −2^k·u and s·a ≡ 2^k·v (mod N) while u and v, from N and a on, become their greatest common
+/// divisor and 0.
 pub(super) fn inverse_vartime(ring: &Ring, a: &[u64]) -> Option<Vec<u64>> {
     let len = ring.len() + 1;
     let (mut u, mut v) = (padded(ring.modulus(), len), padded(a, len));

@@ -132,8 +132,8 @@ impl Ifma {
         Ifma { v, memory, exact, lanes: Arc::default(), redone: 0 }
     }
 
-    /// Eight numbers side by side: for public moduli, for [`Ifma::zeroize`] does not reach there. `None` for moduli
-    /// that cannot.
+    /// Eight numbers side by side: for public moduli, for [`Ifma::zeroize`] does not reach there. `None` for
+    /// moduli that cannot.
     pub(super) fn lanes(&self, ring: &Ring) -> Option<Lanes<'_>> {
         let constants = self.lanes.get_or_init(|| lanes::Constants::new(ring, self.v, &self.exact));
         constants.as_ref().map(|constants| Lanes::new(self.v, constants, &self.exact))

@@ -11,9 +11,10 @@
 //! steps end in (sum·run^lowest)²·run.
 //!
 //! Eight ranges of digits, cut so that they have equally much to do, are worked off at a time. A step
-//! multiplies each run by its next value; where that was the last of its digit, the run is a factor of a sum. Of
-//! these, eight are taken at a time, too. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by one. The steps are laid out beforehand, so that values, which are met in an order that no cache
-//! foresees, are fetched from memory while the products before them are made.
+//! multiplies each run by its next value; where that was the last of its digit, the run is a factor of a sum.
+//! Of these, eight are taken at a time, too. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by
+//! one. The steps are laid out beforehand, so that values, which are met in an order that no cache foresees,
+//! are fetched from memory while the products before them are made.
 //!
 //! # What was tried
 //! Buckets, each a product of its own, and collected afterwards, need as many multiplications (a bucket's

@@ -18,20 +18,25 @@
 //! columns of products added where they are made, 650; all other sums made inside products as well, 765.
 //! With blocks multiplied by Karatsuba's method too, and all sums apart, 650, at 4096 bits 3050 and not 4600;
 //! with the part that vanishes made among the upper columns, and the sums of halves before the products that
-//! do not need them, 620, of which multiplications alone 440. With R = X² − 1, 365 for these and 540 in all. The
-//! digits of the result made where their last products are: 30 more.
+//! do not need them, 620, of which multiplications alone 440. With R = X² − 1, 365 for these and 540 in all.
+//! The digits of the result made where their last products are: 30 more.
 //!
-//! Values are sent for three steps ahead and one at a time between products of blocks, without jumps: loops over
-//! the lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more; into the
-//! second-level cache first, or with a hint of no further use, 20 and 100 more. Then it makes no difference
-//! whether they are in a cache. Code shared by all products of blocks is half as long and 30 slower. Factors put
-//! side by side a step ahead, in pieces between products of blocks, take as long as before them.
+//! Values are sent for three steps ahead and one at a time between products of blocks, without jumps: loops
+//! over the lines of an element, and a jump for each kind of factor, took 60 more; four steps ahead 80 more;
+//! into the second-level cache first, or with a hint of no further use, 20 and 100 more. Then it makes no
+//! difference whether they are in a cache, up to some 24 MB. Factors put side by side a step ahead, in pieces
+//! between products of blocks, take as long as before them.
+//!
+//! The code of a step must fit the first-level cache of 32 kB: with 35 kB of it, because what is done with a
+//! block's product stood where that is made, steps in a proof took 60 more than the same code alone. So all
+//! products of blocks share one code but for two whose results are added up at once; with these apart, too,
+//! it is 60 more again.
 //!
 //! What is left above multiplications are stores: these take 1420 cycles, there are 650 stores of 64 bytes, and
-//! together they take 2120. A store takes a cycle from both multipliers, which have three sources to be read, though
-//! not always: short loops of the same instructions run with and without that loss. Sums and differences cost little
-//! beside; the window of instructions is full of loads that wait for theirs. Products that begin with the sums that
-//! they are added to need more registers than there are.
+//! together they take 2120. A store takes a cycle from both multipliers, which have three sources to be read,
+//! though not always: short loops of the same instructions run with and without that loss. Sums and
+//! differences cost little beside; the window of instructions is full of loads that wait for theirs. Products
+//! that begin with the sums that they are added to need more registers than there are.
 
 mod blocks;
 mod product;

@@ -274,8 +274,8 @@ impl Half {
     }
 }
 
-/// m's digits, m[..4B], from the products E and F modulo Y − 1 and Y + 1 and, by Karatsuba's method, n modulo X + 1: its
-/// lower and upper products are in `m`, the middle one is of `sa` and c's sum.
+/// m's digits, m[..4B], from the products E and F modulo Y − 1 and Y + 1 and, by Karatsuba's method, n modulo
+/// X + 1: its lower and upper products are in `m`, the middle one is of `sa` and c's sum.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline(never)]
 pub(super) fn digits_of_m<const B: usize>(

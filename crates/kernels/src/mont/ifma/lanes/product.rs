@@ -13,17 +13,18 @@
 //! V ≡ A·B / (X² − 1) (mod N). T itself is never put together: what is wanted of it are these remainders, its
 //! lowest quarter and its highest. That is 16 products of blocks and the halves of four. A block's product is
 //! made of three of half the size, side by side: 355 multiplications a number at B = 10, against
-//! 840 for one number at a time ([`FastRing::mul_assign`](crate::mont::FastRing::mul_assign)), and 425 where half of T
-//! is folded and the rest reduced modulo X.
+//! 840 for one number at a time ([`FastRing::mul_assign`](crate::mont::FastRing::mul_assign)), and 425 where
+//! half of T is folded and the rest reduced modulo X.
 //!
 //! *m from remainders.* Half of m modulo X − 1, say p, and modulo X + 1, say n, make m = (p + n) + X·(p − n):
 //! that is 2·p modulo X − 1 and 2·n modulo X + 1. Likewise p = (e + f) + Y·(e − f) from a half of p modulo
 //! Y − 1 and Y + 1. The halves are in the constants. All of that is done with columns, for it is linear.
 //!
-//! *V from the ends of U = T + m·N.* As V·(X² − 1) = U, V's lower half is −U modulo X. And V/X = U/X³ + V/X³, so
-//! that the upper half is U/X³ less the fraction V_low/X: with S the columns of U from X³ on, and w what the
-//! columns below amount to, in units of X³, it is S + (w − V_low/X). That is a whole number but for V/X³, which is
-//! less than 1/X, so it is enough to know w from its last column and V_low from its last digit, and to round.
+//! *V from the ends of U = T + m·N.* As V·(X² − 1) = U, V's lower half is −U modulo X. And V/X = U/X³ + V/X³,
+//! so that the upper half is U/X³ less the fraction V_low/X: with S the columns of U from X³ on, and w what
+//! the columns below amount to, in units of X³, it is S + (w − V_low/X). That is a whole number but for V/X³,
+//! which is less than 1/X, so it is enough to know w from its last column and V_low from its last digit, and
+//! to round.
 //!
 //! # Correctness
 //! *Carries are guessed, and checked*, as in [the module above](super::super): one round of carries makes
@@ -37,8 +38,8 @@
 //! between −(2·u + 2·v) and 2·u + 2·v + 2 at most: the lower or upper product, the middle one with its two
 //! fixed-up carries, less the outer two. So a block's are within 2·B + 2 and those of two blocks by two within
 //! 8·B + 10. T modulo X + 1 adds ten of these, 80·B + 102 ≤ 1702, which is less than the 2^11 that fit; modulo
-//! Y − 1 and Y + 1 it is four. Columns of m are ten of a block's, 20·B + 22 or less. U's add to those of two blocks
-//! by two a block's and at most 4·B: what is known of a column below X³ is within 48·B + 60.
+//! Y − 1 and Y + 1 it is four. Columns of m are ten of a block's, 20·B + 22 or less. U's add to those of two
+//! blocks by two a block's and at most 4·B: what is known of a column below X³ is within 48·B + 60.
 //!
 //! *The sum of halves* may have a bit more than its B or 2·B digits. That bit is kept as a mask of lanes,
 //! and adds the other sum B (2·B) columns higher.
@@ -46,15 +47,15 @@
 //! *Remainders.* A round of carries modulo 2^(52·k) − 1 brings the last carry to the lowest digit, and modulo
 //! 2^(52·k) + 1 it takes it away there. What then is no digit is noticed like all other wrong guesses.
 //!
-//! *The size.* A, B < X² and m < X², hence U < X⁴ + X²·N and V < X² + N + 2. Whether it fits its digits is seen by
-//! the last, which is not masked.
+//! *The size.* A, B < X² and m < X², hence U < X⁴ + X²·N and V < X² + N + 2. Whether it fits its digits is
+//! seen by the last, which is not masked.
 //!
-//! *The rounding.* Let s be U's column below X³ and d the last digit of V_low. The columns below s amount to less
-//! than 2^12 units of it, and so do V/X³ and what follows d. S + (s − d)/2^52 is a whole number up to these:
-//! adding a half and cutting off makes it that.
+//! *The rounding.* Let s be U's column below X³ and d the last digit of V_low. The columns below s amount to
+//! less than 2^12 units of it, and so do V/X³ and what follows d. S + (s − d)/2^52 is a whole number up to
+//! these: adding a half and cutting off makes it that.
 //!
-//! *Which N.* K exists where N has no factor in common with X² − 1 = 2^(416·v) − 1. That has many small factors, 3
-//! and 5 among them; a product of two large primes meets one of its factors by design only.
+//! *Which N.* K exists where N has no factor in common with X² − 1 = 2^(416·v) − 1. That has many small
+//! factors, 3 and 5 among them; a product of two large primes meets one of its factors by design only.
 
 use super::blocks::{
     Block, Carries, Half, Row, digits_of_m, mul, mul_halves, mul_middle, sum_of_halves,
@@ -180,8 +181,8 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// Of the digits of N and K, 4·B each; `None` where one of K's remainders has no such digits, being −1 modulo Y + 1
-    /// or X + 1.
+    /// Of the digits of N and K, 4·B each; `None` where one of K's remainders has no such digits, being −1
+    /// modulo Y + 1 or X + 1.
     pub(super) fn new(n: Vec<u64>, k: &[u64]) -> Option<Self> {
         let b = n.len() / 4;
         let halved = |sign: i64, digits| halved(sign, digits).and_then(|half| halved(sign, half));
@@ -311,7 +312,8 @@ pub(super) fn product<const B: usize, const V: usize>(
     _mm512_test_epi64_mask(seen, _mm512_set1_epi64(!DIGIT as i64))
 }
 
-/// The columns of U = T + m·N below X, and those from X³ on, in two parts each; returns the one below these, from T's.
+/// The columns of U = T + m·N below X, and those from X³ on, in two parts each; returns the one below these,
+/// from T's.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
 fn ends_of_u<const B: usize>(
