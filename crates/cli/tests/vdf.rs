@@ -1,6 +1,7 @@
 //! `tetralith vdf` as a process: stopped, damaged and resumed.
 #![cfg(unix)]
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -87,20 +88,31 @@ fn a_closed_terminal_saves_and_the_next_run_goes_on() {
     for (name, arguments) in runs {
         let mut run = tetralith(arguments);
         let mut child = run.args(["--checkpoint", name]).spawn().expect("the command starts");
-        std::thread::sleep(Duration::from_millis(700));
-        drop((child.stdout.take(), child.stderr.take()));
+        let said = read_to(&mut child, "progress");
+        drop((child.stdout.take(), said));
         kill(&child, "-HUP");
         kill(&child, "-HUP");
         assert_eq!(child.wait().expect("ends").code(), Some(3), "{name}");
-        let child = run.spawn().expect("the command starts");
-        std::thread::sleep(Duration::from_millis(700));
+        let mut child = run.spawn().expect("the command starts");
+        let mut said = read_to(&mut child, "checkpoint.resumed");
         kill(&child, "-HUP");
-        let again = child.wait_with_output().expect("ends");
-        let said = String::from_utf8_lossy(&again.stderr);
-        assert!(said.contains("checkpoint.resumed"), "{name}: {said}");
-        assert!(said.contains("error: stopped by a signal"), "{name}: {said}");
-        assert_eq!(again.status.code(), Some(3), "{name}");
+        let mut rest = String::new();
+        said.read_to_string(&mut rest).expect("its last words");
+        assert!(rest.contains("error: stopped by a signal"), "{name}: {rest}");
+        assert_eq!(child.wait().expect("ends").code(), Some(3), "{name}");
     }
+}
+
+/// Waits until a line of the child's standard error has this; gives what follows.
+fn read_to(child: &mut Child, word: &str) -> impl Read + use<> {
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains(word) {
+        line.clear();
+        let read = lines.read_line(&mut line).expect("a line");
+        assert!(read > 0, "it ended without {word}");
+    }
+    lines
 }
 
 /// What was started so that it outlives its terminal does.

@@ -179,8 +179,8 @@ impl Plan {
         if self.slides() { 1 } else { u64::from(self.bits) * self.stride }
     }
 
-    /// The empty tape to record on, and the space to compute in: the system has given all that memory when
-    /// this returns, if the plan keeps to what may be touched.
+    /// The empty tape to record on, and the space to compute in: the system has given that space when this returns,
+    /// and the tape's where all is recorded, if the plan keeps to what may be touched.
     pub(crate) fn tape(&self, modulus: &Modulus) -> Tape {
         let count = self.iterations.div_ceil(self.interval()).max(1);
         // What is of the modulus alone is not for after the last squaring.
@@ -189,7 +189,7 @@ impl Plan {
         let fits = self.bytes(Elements::bytes_of_one(ring) as u64) <= self.memory;
         let space = if fits { Space::new(self, ring) } else { Space::default() };
         let mut tape = Tape::every(modulus, self.interval(), count as usize, space);
-        if fits {
+        if fits && self.slides() {
             tape.values_mut().touch();
         }
         tape
