@@ -24,7 +24,7 @@
 use crate::lanes8::Lanes8;
 use core::arch::x86_64::*;
 
-/// The odd primes up to this are looked for.
+/// The odd primes below this are looked for.
 pub const LIMIT: u32 = 512;
 
 /// Says in bit l whether an odd prime below [`LIMIT`] divides number l, of which word t, the highest first, is

@@ -5,6 +5,8 @@ use crate::nat;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
 #[cfg(target_arch = "x86_64")]
+use std::ops::Range;
+#[cfg(target_arch = "x86_64")]
 use tetralith_kernels::lanes8::Lanes8;
 use tetralith_kernels::mont::{FastRing, Ring};
 #[cfg(target_arch = "x86_64")]
@@ -185,20 +187,24 @@ fn number(words: &[[u32; 16]; 8], lane: usize) -> [u64; 4] {
 fn passes_256(n: [u64; 4], rounds: u32) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(token) = Lanes8::detect() {
-        let prefix = [&BASE[..], n.map(u64::to_be_bytes).as_flattened()].concat();
-        return (0..rounds).step_by(32).all(|first| {
-            // What is left of 32 bases is ones, with which all numbers pass.
-            let mut bases = [[1, 0, 0, 0]; 32];
-            let left = bases[..(rounds - first).min(32) as usize].chunks_mut(16);
-            for (first, bases) in (first..).step_by(16).zip(left) {
-                let counters: [u32; 16] = std::array::from_fn(|lane| first + lane as u32);
-                let words = hash_16(token, &prefix, &counters.map(u32::to_be_bytes));
-                bases.iter_mut().enumerate().for_each(|(lane, base)| *base = number(&words, lane));
-            }
-            strong_x32(token, &n, &bases)
-        });
+        let mut bases = (0..rounds).step_by(32).map(|first| bases(token, &n, first..rounds));
+        return bases.all(|bases| strong_x32(token, &n, &bases));
     }
     passes_256_portable(n, rounds)
+}
+
+/// The first 32 bases of some rounds; what is left is ones, with which all numbers pass.
+#[cfg(target_arch = "x86_64")]
+fn bases(token: Lanes8, n: &[u64; 4], rounds: Range<u32>) -> [[u64; 4]; 32] {
+    let prefix = [&BASE[..], n.map(u64::to_be_bytes).as_flattened()].concat();
+    let mut bases = [[1, 0, 0, 0]; 32];
+    let left = bases[..rounds.len().min(32)].chunks_mut(16);
+    for (first, bases) in rounds.step_by(16).zip(left) {
+        let counters: [u32; 16] = std::array::from_fn(|lane| first + lane as u32);
+        let words = hash_16(token, &prefix, &counters.map(u32::to_be_bytes));
+        bases.iter_mut().enumerate().for_each(|(lane, base)| *base = number(&words, lane));
+    }
+    bases
 }
 
 /// The limbs of 32 bytes.

@@ -147,12 +147,9 @@ pub(super) fn inverse_vartime(ring: &Ring, a: &[u64]) -> Option<Vec<u64>> {
     if u[0] != 1 || u[1..].iter().any(|&limb| limb > 0) {
         return None;
     }
-    // −r·2^−k, where r is at most 2·N.
-    let n = padded(ring.modulus(), len);
-    if r.iter().rev().ge(n.iter().rev()) {
-        subtract(&mut r, &n);
-    }
-    let mut negative = n;
+    // −r·2^−k; N = u·s + v·r throughout, so that r is below N.
+    debug_assert!(ring.is_canonical(&r[..ring.len()]));
+    let mut negative = padded(ring.modulus(), len);
     subtract(&mut negative, &r);
     negative.truncate(ring.len());
     let power = ring.enter(&ring.inverse_power_of_two(k));

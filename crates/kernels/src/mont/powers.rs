@@ -263,6 +263,7 @@ impl FastRing {
     ) -> Vec<u64> {
         space.lay_out(terms, &range);
         assert!(space.values <= values.len(), "each term has a value");
+        assert!(space.values <= ONE as usize, "values have numbers of 31 bits");
         let mut ends = Elements::new(self, 16);
         let made_with = self.take_steps(space, values, &mut ends);
         let (runs, sums) = space.powers(exponents);

@@ -14,6 +14,21 @@ fn known_primes_and_composites() {
     assert_eq!(primes_below(30).collect::<Vec<_>>(), [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]);
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn bases_in_lanes_are_those_of_all_kernels() {
+    let Some(token) = Lanes8::detect() else { return };
+    let n = [5, 6, 7, 1 << 63 | 8];
+    let hash = hashed_bases(&n);
+    for rounds in [0..28, 0..3, 0..32, 32..40, 0..70] {
+        let made = bases(token, &n, rounds.clone());
+        for (base, round) in made.iter().zip(rounds.start..) {
+            let want = if rounds.contains(&round) { limbs(&hash(round)) } else { [1, 0, 0, 0] };
+            assert_eq!(*base, want, "{rounds:?} {round}");
+        }
+    }
+}
+
 /// Odd numbers from one on.
 struct Odd([u64; 4]);
 

@@ -4,7 +4,8 @@
 //! N too, the recorded values are values modulo N·c. Then the whole proof is computed modulo N·c, and must be
 //! x^⌊2^T/ℓ⌋ modulo c, which is known in no time, before it is reduced modulo N: Shamir's check once more.
 //! A wrong value, digit or product passes with a probability of 2/c, about 2^-21, as an error of the chain
-//! does; to verify the proof would find it always, but takes as long as several hundred squarings.
+//! does; to verify the proof would find it always, but takes as long as several hundred squarings. What is not
+//! looked at is y, which passed the chain's own check, and the challenge prime.
 //!
 //! With p' = (c − 1)/2, a prime, the order of x modulo c is p' or 2·p' unless x is 0 or ±1 modulo c. Then an
 //! error need not show modulo c (every power of 1 is 1, and what is multiplied by 0 is 0), and the proof is

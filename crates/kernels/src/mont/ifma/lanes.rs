@@ -88,7 +88,7 @@ impl Constants {
             digits
         };
         let limbs = exact.modulus().len();
-        // K = −1/N mod b^v − 1: as N·K + 1 = (b^v − 1)/one, it is −(1/one + 1)/N modulo b^v.
+        // K = −1/N mod b^v − 1: as N·K + 1 = (b^v − 1)·(1/one), it is −(1/one + 1)/N modulo b^v.
         let mut quotient = vec![0; 2 * limbs];
         let more = after(padded(&inverse, limbs));
         mul_wide(&mut quotient, &more, &exact.negative_inverse(limbs));

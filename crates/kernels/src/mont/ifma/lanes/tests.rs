@@ -292,3 +292,44 @@ fn moduli_that_share_a_factor_with_what_is_divided_by_have_no_lanes() {
         n[1] ^= 1;
     }
 }
+
+#[test]
+fn results_that_do_not_fit_are_noticed() {
+    // At the limit of a class, with both last digits full, V is above b^v: its last digit tells.
+    of_moduli(&[0], |case| {
+        let count = 8 * case.v;
+        let pairs: Vec<Pair> = (0..16)
+            .map(|_| {
+                [(); 2].map(|()| {
+                    let mut digits = case.random(count);
+                    digits[count - 1] = DIGIT;
+                    digits
+                })
+            })
+            .collect();
+        assert_eq!(case.multiply(&pairs), 16);
+    });
+}
+
+#[test]
+fn the_upper_half_may_ripple() {
+    of_moduli(&[1], |case| {
+        let count = 8 * case.v;
+        let ring = case.ring.clone();
+        let one = before(power_of_two(&ring, BLOCK_BITS * case.v)).unwrap();
+        let mut pairs = Vec::new();
+        for i in 0..32 {
+            let mut v = case.random(count);
+            // Below N, whose last digit has 41 bits, and above a·b/(b^v − 1).
+            v[count - 1] = v[count - 1] >> 13 | 1 << 38;
+            let at = if i % 2 == 0 { count / 2 + 1 + i % 8 } else { i % 8 };
+            v[at] = 0;
+            let v = reduced(&ring, &limbs(&v));
+            let b = reduced(&ring, &limbs(&case.random(count)));
+            let Some(inverse) = inverse_vartime(&ring, &b) else { continue };
+            let a = ring.mul(&ring.enter(&ring.mul(&ring.enter(&v), &one)), &inverse);
+            pairs.push([digits_of(&a, count), digits_of(&b, count)]);
+        }
+        assert!(case.multiply(&pairs) > 0);
+    });
+}
