@@ -10,7 +10,7 @@ use std::ops::Range;
 use tetralith_kernels::lanes8::Lanes8;
 use tetralith_kernels::mont::{FastRing, Ring};
 #[cfg(target_arch = "x86_64")]
-use tetralith_kernels::prime256x8::{fermat_x16, strong_x32};
+use tetralith_kernels::prime256x8::{fermat_x16, strong_x8, strong_x32};
 #[cfg(target_arch = "x86_64")]
 use tetralith_kernels::sha256x16::hash_16;
 #[cfg(target_arch = "x86_64")]
@@ -188,7 +188,12 @@ fn passes_256(n: [u64; 4], rounds: u32) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(token) = Lanes8::detect() {
         let mut bases = (0..rounds).step_by(32).map(|first| bases(token, &n, first..rounds));
-        return bases.all(|bases| strong_x32(token, &n, &bases));
+        return match rounds {
+            0..=8 => {
+                bases.all(|bases| strong_x8(token, &n, bases.first_chunk().expect("32 bases")))
+            }
+            _ => bases.all(|bases| strong_x32(token, &n, &bases)),
+        };
     }
     passes_256_portable(n, rounds)
 }

@@ -103,15 +103,21 @@ impl Transcript {
 
     /// The challenge prime of 256 bits.
     pub(crate) fn challenge_prime(&self) -> [u64; 4] {
-        hash_to_prime(&self.digest())
+        hash_to_prime(&self.digest(), PRIME_ROUNDS)
+    }
+
+    /// The same for who makes a proof, with fewer rounds: where these let a composite pass, the verifier finds
+    /// another prime, and the proof is refused.
+    pub(crate) fn challenge_prime_for_proof(&self) -> [u64; 4] {
+        hash_to_prime(&self.digest(), ROUNDS_FOR_PROOF)
     }
 }
 
 /// The first probable prime among SHA-256(label ‖ seed ‖ counter), the lowest and highest bits set.
 ///
 /// Deterministic, so a verifier finds the same prime by himself, and tests it to be prime.
-fn hash_to_prime(seed: &[u8; 32]) -> [u64; 4] {
-    prime::first_probable_prime(&Hashes::new(seed), PRIME_ROUNDS)
+fn hash_to_prime(seed: &[u8; 32], rounds: u32) -> [u64; 4] {
+    prime::first_probable_prime(&Hashes::new(seed), rounds)
 }
 
 /// The candidates for a challenge prime.
@@ -149,6 +155,9 @@ impl Candidates for Hashes {
 /// Rounds of Miller–Rabin for a challenge prime. Candidates come out of a hash, so the bound of
 /// Damgård, Landrock and Pomerance holds: a composite passes with a probability below 2^-127.
 const PRIME_ROUNDS: u32 = 28;
+
+/// Rounds for who makes a proof: by the same bound, a composite passes with a probability below 2^-68.
+const ROUNDS_FOR_PROOF: u32 = 8;
 
 #[cfg(test)]
 mod tests {
@@ -194,9 +203,10 @@ mod tests {
         let mut all = Sha256::new();
         for i in 0..200u32 {
             let seed = Sha256::digest(i.to_be_bytes()).into();
-            let (hashes, prime) = (Hashes::new(&seed), hash_to_prime(&seed));
+            let (hashes, prime) = (Hashes::new(&seed), hash_to_prime(&seed, PRIME_ROUNDS));
             let mut before = (0..).map(|counter| hashes.one(counter));
             assert!(i > 20 || before.find(|n| prime::is_probable_prime(n, 28)) == Some(prime));
+            assert_eq!(hash_to_prime(&seed, ROUNDS_FOR_PROOF), prime);
             all.update(prime.map(u64::to_be_bytes).as_flattened());
         }
         // As they were when they were looked for one after another.

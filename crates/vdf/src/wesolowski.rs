@@ -64,7 +64,7 @@ pub(crate) fn prove(
     statement: &Statement,
     watch: &mut Watch<'_>,
 ) -> Result<Element, Unproved> {
-    let prime = Transcript::new(system, statement).challenge_prime();
+    let prime = Transcript::new(system, statement).challenge_prime_for_proof();
     let modulus = &statement.modulus;
     let number = power(plan, tape, check::ring_of(modulus), &prime, watch);
     let number = number.ok_or(Unproved::Stopped)?;
