@@ -53,7 +53,7 @@ pub fn strong_x32(_: Lanes8, n: &[u64; 4], bases: &[[u64; 4]; 32]) -> bool {
     unsafe { strong::<4>(n, core::array::from_fn(|k| &eights[k])) }
 }
 
-/// The same with 8 bases, in half the time.
+/// The same with 8 bases, which takes less time.
 #[must_use]
 pub fn strong_x8(_: Lanes8, n: &[u64; 4], bases: &[[u64; 4]; 8]) -> bool {
     // SAFETY: the token shows that the CPU has the features.

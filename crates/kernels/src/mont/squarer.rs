@@ -81,6 +81,7 @@ impl Squarer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mont::test_moduli::multiple;
 
     /// N times a number of 22 bits squares in the class of N, and its value is read modulo N.
     #[test]
@@ -96,17 +97,7 @@ mod tests {
     fn chain(kernel: Kernel, limbs: usize, shared: bool) {
         let mut n = vec![0x9e37_79b9_7f4a_7c15; limbs];
         n[0] |= 1;
-        let factor = 4_194_287u64;
-        let mut carry = 0;
-        let mut multiple: Vec<u64> = n
-            .iter()
-            .map(|&limb| {
-                let product = u128::from(limb) * u128::from(factor) + carry;
-                carry = product >> 64;
-                product as u64
-            })
-            .collect();
-        multiple.push(carry as u64);
+        let multiple = multiple(&n, 4_194_287);
         let made = |n: &[u64]| Squarer::with_kernel(kernel, n);
         // A kernel that the CPU lacks, or that has no class of the size.
         let (Some(mut long), Some(mut short)) = (made(&multiple), made(&n)) else { return };

@@ -38,6 +38,22 @@ impl Words {
     }
 }
 
+/// A number times a small one, without zeros on top.
+pub(super) fn multiple(n: &[u64], factor: u64) -> Vec<u64> {
+    let mut carry = 0;
+    let times = |&limb: &u64| {
+        let product = u128::from(limb) * u128::from(factor) + carry;
+        carry = product >> 64;
+        product as u64
+    };
+    let mut out: Vec<u64> = n.iter().map(times).collect();
+    out.push(carry as u64);
+    while out.last() == Some(&0) {
+        out.pop();
+    }
+    out
+}
+
 /// A number modulo N, bit by bit.
 pub(super) fn reduced(ring: &Ring, number: &[u64]) -> Vec<u64> {
     let mut out = vec![0; ring.len()];

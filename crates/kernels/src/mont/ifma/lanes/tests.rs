@@ -6,7 +6,7 @@
 use super::super::Ifma;
 use super::*;
 use crate::cpu::{Family, has};
-use crate::mont::test_moduli::{Words, reduced};
+use crate::mont::test_moduli::{Words, multiple, reduced};
 
 /// What is done with the modulus of a class, and numbers modulo it.
 struct Case {
@@ -275,19 +275,7 @@ fn moduli_that_share_a_factor_with_what_is_divided_by_have_no_lanes() {
     let mut n = words.modulus(2000);
     // 3, 5 and 17 divide 2^16 − 1, and so 2^2080 − 1.
     for small in [3u64, 5, 17] {
-        let mut carry = 0;
-        let mut multiple: Vec<u64> = (n.iter())
-            .map(|&limb| {
-                let product = u128::from(limb) * u128::from(small) + carry;
-                carry = product >> 64;
-                product as u64
-            })
-            .collect();
-        multiple.push(carry as u64);
-        while multiple.last() == Some(&0) {
-            multiple.pop();
-        }
-        let ring = Ring::new(&multiple).unwrap();
+        let ring = Ring::new(&multiple(&n, small)).unwrap();
         assert!(Ifma::of_blocks(&ring, 5).lanes(&ring).is_none());
         n[1] ^= 1;
     }
