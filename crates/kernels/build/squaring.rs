@@ -380,10 +380,13 @@ impl Writer {
 ///
 /// In: `rdi` constants, `rsi` the workspace of the digits to square, `rdx` another, `rcx` the number
 /// of squarings, above zero; `r8` squarings to the next one whose result is copied to `r9`, and then
-/// every `r10` squarings to the place after. Out: `rsi` the workspace of the result, `rcx` the number of
-/// squarings that are left: not zero where the next one must be done exactly; `r8` and `r9` go on.
-/// `rsi` and `rdx` point to the middle of their workspaces ([`Size::bias`]), which makes for short
-/// displacements.
+/// every `r10` squarings to the place after; `r9` is zero where none is. Out: `rsi` the workspace of the
+/// result, `rcx` the number of squarings that are left: not zero where the next one must be done exactly; `r8`
+/// and `r9` go on. `rsi` and `rdx` point to the middle of their workspaces ([`Size::bias`]), which makes for
+/// short displacements.
+///
+/// Copies go past the caches: it is long until they are read, and what follows the squarings would find its
+/// code and data gone.
 pub fn squarings(size: Size, order: &str) -> String {
     let Loop { head, body, carried } = pipelined(size, order);
     assert!(carried < 31);
@@ -391,12 +394,13 @@ pub fn squarings(size: Size, order: &str) -> String {
     let mut copy = String::new();
     for i in 0..size.v {
         let from = (64 * i) as isize - size.bias() as isize;
-        copy += &format!("vmovdqa64 zmm31, [rsi + {from}]\nvmovdqa64 [r9 + {}], zmm31\n", 64 * i);
+        copy += &format!("vmovdqa64 zmm31, [rsi + {from}]\nvmovntdq [r9 + {}], zmm31\n", 64 * i);
     }
     format!(
         "{head}.p2align 6\n2:\n{body}{check}kortestb k1, k1\njnz 3f\n\
          xchg rsi, rdx\ndec r8\njz 4f\n5:\ndec rcx\njnz 2b\njmp 3f\n\
-         4:\n{copy}add r9, {}\nmov r8, r10\njmp 5b\n3:\n",
+         4:\n{copy}add r9, {}\nmov r8, r10\njmp 5b\n\
+         3:\ntest r9, r9\njz 6f\nsfence\n6:\n",
         64 * size.v
     )
 }

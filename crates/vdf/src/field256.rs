@@ -16,8 +16,6 @@ pub(crate) struct Field256 {
     rr: [u64; 4],
     /// 2^64 over n's highest limb, rounded.
     reciprocal: f64,
-    /// ⌊2^512/n⌋ − 2^256.
-    inverse: [u64; 4],
 }
 
 impl Field256 {
@@ -30,20 +28,16 @@ impl Field256 {
         let mut one = [0; 4];
         nat::sub(&mut one, &n); // 2^256 − n, below n for its highest bit is set
         let (n0, reciprocal) = (inverse.wrapping_neg(), 1.0 / n[3] as f64);
-        let mut field = Self { n, n0, one, rr: one, reciprocal, inverse: [0; 4] };
-        let mut two = field.one;
-        field.double(&mut two);
-        // 2 in Montgomery form to the power 256, by eight squarings.
-        field.rr = (0..8).fold(two, |power, _| field.mul(&power, &power));
+        let mut field = Self { n, n0, one, rr: one, reciprocal };
+        // 2^256 is R.
+        field.rr = field.power_of_two(256);
         field
     }
 
-    /// The same, prepared for [`Field256::expand`].
-    pub(crate) fn expanding(n: [u64; 4]) -> Self {
-        let mut field = Self::new(n);
-        // 2^512 = 2^256·n + 2^256·(2^256 − n).
-        field.inverse = field.long_division(&field.one);
-        field
+    /// ⌊2^(256 + 64·W)/n⌋ − 2^(64·W), for [`Field256::expand`].
+    pub(crate) fn inverse<const W: usize>(&self) -> [u64; W] {
+        // 2^256 = n + (2^256 − n).
+        self.long_division(&self.one)
     }
 
     /// One, in Montgomery form.
@@ -58,11 +52,16 @@ impl Field256 {
         minus
     }
 
-    /// Two, in Montgomery form.
-    pub(crate) fn two(&self) -> [u64; 4] {
-        let mut two = self.one;
-        self.double(&mut two);
-        two
+    /// 2^exponent, in Montgomery form.
+    pub(crate) fn power_of_two(&self, exponent: u64) -> [u64; 4] {
+        let bits = 64 - exponent.leading_zeros();
+        (0..bits).rev().fold(self.one, |power, bit| {
+            let mut square = self.mul(&power, &power);
+            if exponent >> bit & 1 == 1 {
+                self.double(&mut square);
+            }
+            square
+        })
     }
 
     /// Carries any number of 256 bits into Montgomery form.
@@ -173,44 +172,53 @@ impl Field256 {
         self.quotient_exactly(digit, r, k)
     }
 
-    /// ⌊2^192·r/n⌋ for r < n.
+    /// ⌊2^(64·W)·r/n⌋ for r < n, with what [`Field256::inverse`] gave; but not its lowest limb.
     ///
     /// # Correctness
-    /// With μ = ⌊2^512/n⌋ the estimate ⌊r·μ/2^256⌋ of ⌊2^256·r/n⌋ is at most 2 too small: r·2^512/n − r·μ
-    /// is below 2^256, and two floors lose less than one each. Its upper 192 bits are wrong only where
-    /// adding 2 would carry out of the lowest limb.
+    /// With μ = ⌊2^(256 + 64·W)/n⌋ the estimate ⌊r·μ/2^256⌋ is at most 2 too small: r·2^(256 + 64·W)/n − r·μ
+    /// is below 2^256, and two floors lose less than one each. Its upper limbs are wrong only where adding 2
+    /// would carry out of the lowest.
     #[inline]
-    pub(crate) fn expand(&self, r: &[u64; 4]) -> [u64; 3] {
-        let mut product = [0; 8];
-        for i in 0..4 {
-            let mut carry = 0;
-            for j in 0..4 {
-                (product[i + j], carry) = mac(product[i + j], r[i], self.inverse[j], carry);
+    pub(crate) fn expand<const W: usize>(&self, inverse: &[u64; W], r: &[u64; 4]) -> [u64; W] {
+        let (mut estimate, mut t) = ([0; W], [0; 4]);
+        for (j, &limb) in inverse.iter().enumerate() {
+            let (t0, c) = mac(t[0], limb, r[0], 0);
+            let (t1, c) = mac(t[1], limb, r[1], c);
+            let (t2, c) = mac(t[2], limb, r[2], c);
+            let (t3, c) = mac(t[3], limb, r[3], c);
+            t = [t1, t2, t3, c];
+            if j >= 4 {
+                estimate[j - 4] = t0;
             }
-            product[i + 4] = carry;
         }
-        let mut estimate = [product[4], product[5], product[6], product[7]];
-        nat::add(&mut estimate, r);
-        if estimate[0] >= u64::MAX - 2 {
-            let [_, exact @ ..] = self.long_division(r);
-            return exact;
-        }
-        [estimate[1], estimate[2], estimate[3]]
+        let highest = &mut estimate[W - 4..];
+        highest.copy_from_slice(&t);
+        nat::add(highest, r);
+        if estimate[0] >= u64::MAX - 2 { self.long_division(r) } else { estimate }
     }
 
-    /// ⌊2^256·r/n⌋ for r < n, 32 bits at a time.
+    /// ⌊2^(64·W)·r/n⌋ for r < n, 32 bits at a time.
     #[cold]
-    fn long_division(&self, r: &[u64; 4]) -> [u64; 4] {
-        let (mut quotient, mut rest) = ([0; 4], *r);
-        for i in (0..8).rev() {
+    fn long_division<const W: usize>(&self, r: &[u64; 4]) -> [u64; W] {
+        let (mut quotient, mut rest) = ([0; W], *r);
+        for i in (0..2 * W).rev() {
             let digit = self.quotient(&rest, 32);
             quotient[i / 2] |= digit << (32 * (i % 2));
             let mut value = [rest[0], rest[1], rest[2], rest[3], 0];
             nat::shl(&mut value, 32);
-            nat::sub(&mut value, &nat::mul(&self.n, &[digit]));
+            nat::sub(&mut value, &self.times(digit));
             rest.copy_from_slice(&value[..4]);
         }
         quotient
+    }
+
+    /// digit·n.
+    fn times(&self, digit: u64) -> [u64; 5] {
+        let mut multiple = [0; 5];
+        for i in 0..4 {
+            (multiple[i], multiple[i + 1]) = mac(0, digit, self.n[i], multiple[i]);
+        }
+        multiple
     }
 
     /// Puts an estimate right.
@@ -218,10 +226,7 @@ impl Field256 {
     fn quotient_exactly(&self, mut digit: u64, r: &[u64; 4], k: u32) -> u64 {
         let mut value = [r[0], r[1], r[2], r[3], 0];
         nat::shl(&mut value, k);
-        let mut multiple = [0; 5];
-        for i in 0..4 {
-            (multiple[i], multiple[i + 1]) = mac(0, digit, self.n[i], multiple[i]);
-        }
+        let mut multiple = self.times(digit);
         while nat::cmp(&multiple, &value).is_gt() {
             digit -= 1;
             nat::sub(&mut multiple, &self.n);
@@ -281,19 +286,20 @@ mod tests {
             let each = field.pow_each(&[a, b, field.one()], &b);
             assert_eq!(each[..2], [field.pow(&a, &b), field.pow(&b, &b)]);
             assert_eq!(field.leave(&field.enter(&a)), a);
-            let field = Field256::expanding(n);
-            let expansion = field.expand(&a);
-            for (k, bits) in [32, 32, 32, 32, 32, 32].into_iter().enumerate() {
-                // The same, 32 bits at a time from the top.
-                let place = 5 - k;
-                let got = expansion[place / 2] >> (32 * (place % 2)) & 0xffff_ffff;
-                let exact = field.long_division(&a);
-                assert_eq!(got, exact[place / 2 + 1] >> (32 * (place % 2)) & 0xffff_ffff);
-                assert!(k > 0 || got == field.quotient(&a, bits));
-            }
+            let bits = u64::from(next() as u32 % 600);
+            let two = ring.enter(&[2, 0, 0, 0]);
+            assert_eq!(field.power_of_two(bits).to_vec(), ring.pow(&two, &[bits]));
+            let expansion: [u64; 4] = field.expand(&field.inverse(), &a);
+            let exact: [u64; 4] = field.long_division(&a);
+            assert_eq!(expansion[1..], exact[1..]);
+            assert_eq!(exact[3] >> 32, field.quotient(&a, 32));
+            let expansion: [u64; 9] = field.expand(&field.inverse(), &a);
+            let longer: [u64; 9] = field.long_division(&a);
+            assert_eq!(expansion[1..], longer[1..]);
+            assert_eq!(exact, longer[5..]);
             // ⌊2^256·a/n⌋·n ≤ 2^256·a, by less than n.
             let mut rest = [&[0; 4][..], &a].concat();
-            assert!(!nat::sub(&mut rest, &nat::mul(&field.long_division(&a), &n)));
+            assert!(!nat::sub(&mut rest, &nat::mul(&exact, &n)));
             assert!(nat::cmp(&rest, &n).is_lt());
             for k in [1, 13, 32] {
                 let mut value = [a[0], a[1], a[2], a[3], 0];

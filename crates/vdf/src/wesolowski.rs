@@ -150,7 +150,7 @@ pub(crate) fn check_units(statement: &Statement) -> Result<(), Error> {
 /// 2^T mod ℓ.
 fn power_of_two_mod(iterations: u64, prime: &[u64; 4]) -> [u64; 4] {
     let field = Field256::new(*prime);
-    field.leave(&field.pow(&field.two(), &[iterations]))
+    field.leave(&field.power_of_two(iterations))
 }
 
 #[cfg(test)]

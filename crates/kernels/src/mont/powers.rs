@@ -26,6 +26,7 @@ use super::elements::fetch;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::fast::Engine;
 use super::{Elements, FastRing};
+use core::hint::cold_path;
 use core::ops::Range;
 
 /// What each of eight runs is to be multiplied by: the index of an element, or [`ONE`]; with [`MARK`] where the
@@ -129,8 +130,6 @@ pub struct Schedule {
     /// The number of terms in the range, and the sum of their digits.
     terms: u64,
     sum: u64,
-    /// One more than the highest index of a value.
-    values: usize,
 }
 
 /// Steps that one thread's part of the terms may have above the mean, as a rule.
@@ -163,19 +162,17 @@ impl Schedule {
         terms.saturating_add(digits.saturating_mul(2)).saturating_mul(4).saturating_add(1024)
     }
 
-    /// Lays out the steps for the terms whose digits are in `range`.
-    fn lay_out(&mut self, terms: &[Term], range: &Range<u32>) {
+    /// Lays out the steps for the terms whose digits are in `range`, all of whose values are below `values`.
+    fn lay_out(&mut self, terms: &[Term], range: &Range<u32>, values: usize) {
+        assert!(values <= ONE as usize, "values have numbers of 31 bits");
         let index = |term: &Term| term.digit.wrapping_sub(range.start) as usize;
         self.places.clear();
         self.places.resize(range.len(), 0);
-        let mut highest = 0;
         for term in terms {
             if let Some(number) = self.places.get_mut(index(term)) {
                 *number += 1;
-                highest = highest.max(term.value);
             }
         }
-        self.values = if terms.is_empty() { 0 } else { highest as usize + 1 };
         // A digit without terms takes a step that marks alone.
         let steps_of = |number: u32| number.max(1) as usize;
         let all: usize = self.places.iter().map(|&number| steps_of(number)).sum();
@@ -204,10 +201,11 @@ impl Schedule {
         let steps = self.steps.as_flattened_mut();
         for term in terms {
             if let Some(place) = self.places.get_mut(index(term)) {
-                let step = &mut steps[*place as usize];
-                *step = *step & MARK | term.value;
+                assert!((term.value as usize) < values, "each term has a value");
+                steps[*place as usize] ^= ONE ^ term.value;
                 *place += 8;
                 if *place as usize >= steps.len() {
+                    cold_path();
                     // On to the next eighth.
                     *place -= steps.len() as u32 - 1;
                 }
@@ -261,9 +259,7 @@ impl FastRing {
         range: Range<u32>,
         space: &mut Schedule,
     ) -> Vec<u64> {
-        space.lay_out(terms, &range);
-        assert!(space.values <= values.len(), "each term has a value");
-        assert!(space.values <= ONE as usize, "values have numbers of 31 bits");
+        space.lay_out(terms, &range, values.len());
         let mut ends = Elements::new(self, 16);
         let made_with = self.take_steps(space, values, &mut ends);
         let (runs, sums) = space.powers(exponents);
@@ -375,12 +371,22 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "each term has a value")]
+    fn terms_without_a_value() {
+        let mut fast = FastRing::new(&Ring::new(&[1001]).unwrap());
+        let values = Elements::new(&fast, 1);
+        let terms = [Term { value: 0, digit: 1 }];
+        let terms = (&terms[..], Exponents::Digits);
+        let _ = fast.product_of_powers_vartime(&values, terms, 1..2, &mut Schedule::new());
+    }
+
+    #[test]
     fn eighths_have_equally_much_to_do() {
         let mut words = Words(12);
         let term = |value| Term { value, digit: words.next() as u32 & 0x3ff };
         let terms: Vec<Term> = (0..5000).map(term).collect();
         let mut schedule = Schedule::new();
-        schedule.lay_out(&terms, &(1..1024));
+        schedule.lay_out(&terms, &(1..1024), 5000);
         let number = |digit| terms.iter().filter(|term| term.digit == digit).count();
         let all: usize = (1..1024).map(|digit| number(digit).max(1)).sum();
         assert_eq!(schedule.steps.len(), all.div_ceil(8));

@@ -1,13 +1,16 @@
 //! The blocks of ⌊2^T/ℓ⌋.
 
 use super::plan::Plan;
-use super::quotient::{EXPANDED, Quotient};
+use super::quotient::Quotient;
 use tetralith_kernels::mont::Term;
+
+/// Bits of the quotient that are computed at once.
+pub(super) const EXPANDED: u64 = Quotient::<4>::EXPANDED;
 
 /// A source of digits for one plan and one ℓ.
 pub(super) struct Digits {
     plan: Plan,
-    quotient: Quotient,
+    quotient: Quotient<4>,
     /// Recorded values whose blocks, all of them, are expanded at once.
     values: u64,
 }
@@ -30,11 +33,11 @@ impl Digits {
         out.resize((count * len) as usize, Term::default());
         // Blocks of one expansion, and from one expansion to the next.
         let (blocks, step) = (count + (values - 1) * stride, values * stride);
-        // Blocks above T are empty, and so is the whole expansion then.
+        // Where blocks above T are expanded, which are empty, so are the others: 2^T/ℓ has 255 bits less than 2^T.
         let places = (bits * step, bits * (first + blocks));
         self.quotient.expand_each(len.div_ceil(values), places, |chunk, limbs| {
             let mut expansion = [0; 32];
-            for (bytes, limb) in expansion.chunks_exact_mut(8).zip(limbs) {
+            for (bytes, limb) in expansion.chunks_exact_mut(8).zip(&limbs[1..]) {
                 bytes.copy_from_slice(&limb.to_le_bytes());
             }
             let mut place = (EXPANDED - bits * blocks) as u32;

@@ -1,8 +1,8 @@
 //! How a proof will be computed: by blocks or windows, of what size, and from which recorded values of the
 //! chain.
 
+use super::digits::EXPANDED;
 use super::power::Space;
-use super::quotient::EXPANDED;
 use super::windows;
 use crate::tape::Tape;
 use crate::{Error, Modulus};
@@ -32,8 +32,8 @@ const RECORDED: u64 = 16;
 const RECORDED_IN_KERNEL: u64 = 90;
 
 /// The most bytes of values where all are recorded. With more of them, 84 MB at 2^18 squarings modulo 2048 bits,
-/// proofs are no quicker than with blocks: values that no cache holds take a seventh longer to multiply. And to
-/// be given that memory takes as long as a sixth of the squarings.
+/// proofs are a twelfth quicker than with blocks; but to be given that memory takes as long as a sixth of the
+/// squarings.
 const MOST_RECORDED: u64 = 24 << 20;
 
 impl Plan {

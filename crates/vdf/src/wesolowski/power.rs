@@ -7,8 +7,8 @@
 use super::Watch;
 use super::digits::Digits;
 use super::plan::Plan;
-use super::quotient::Quotient;
-use super::windows;
+
+use super::windows::{self, Quotient};
 use crate::tape::Tape;
 use std::ops::Range;
 use tetralith_kernels::mont::{Exponents, FastRing, Schedule, Term};

@@ -6,47 +6,47 @@
 
 use crate::field256::Field256;
 
-/// Bits of the quotient that are computed at once.
-pub(super) const EXPANDED: u64 = 192;
-
 /// A remainder comes from the one so many places above it: they do not wait for each other.
 const APART: usize = 4;
 
-/// The quotient for one T and one ℓ.
-pub(super) struct Quotient {
+/// The quotient for one T and one ℓ, of which bits are computed W − 1 limbs at a time.
+pub(super) struct Quotient<const W: usize> {
     iterations: u64,
     field: Field256,
-    prime: [u64; 4],
+    inverse: [u64; W],
 }
 
-impl Quotient {
+impl<const W: usize> Quotient<W> {
+    /// Bits that are computed at once.
+    pub(super) const EXPANDED: u64 = 64 * (W as u64 - 1);
+
     pub(super) fn new(iterations: u64, prime: &[u64; 4]) -> Self {
-        Self { iterations, field: Field256::expanding(*prime), prime: *prime }
+        let field = Field256::new(*prime);
+        Self { iterations, inverse: field.inverse(), field }
     }
 
-    /// Hands out the [`EXPANDED`] bits below bit step·i + above, for each i below `count`, the highest
-    /// first; but not those of places above T, which are zero.
+    /// Hands out the [`Quotient::EXPANDED`] bits below bit step·i + above, for each i below `count`, the highest
+    /// first, above a limb that means nothing; but not those of places above T.
     #[inline(always)]
     pub(super) fn expand_each(
         &self,
         count: u64,
         (step, above): (u64, u64),
-        mut take: impl FnMut(u64, [u64; 3]),
+        mut take: impl FnMut(u64, [u64; W]),
     ) {
-        let factor = self.field.pow(&self.field.two(), &[step]);
+        let factor = self.field.power_of_two(step);
         let far = self.field.pow(&factor, &[APART as u64]);
         let mut remainders = [[0; 4]; APART];
-        // 2^T/ℓ has 255 bits less than 2^T.
         let end = |i: u64| step * i + above;
         let places = (0..count).rev().skip_while(|&i| end(i) > self.iterations);
         for (nth, i) in places.enumerate() {
             let now = match nth {
-                0 => super::power_of_two_mod(self.iterations - end(i), &self.prime),
+                0 => self.field.leave(&self.field.power_of_two(self.iterations - end(i))),
                 1..APART => self.field.mul(&remainders[nth - 1], &factor),
                 _ => self.field.mul(&remainders[nth % APART], &far),
             };
             remainders[nth % APART] = now;
-            take(i, self.field.expand(&now));
+            take(i, self.field.expand(&self.inverse, &now));
         }
     }
 }

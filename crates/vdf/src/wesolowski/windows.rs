@@ -5,23 +5,31 @@
 //!
 //! A. Menezes, P. van Oorschot, S. Vanstone, Handbook of Applied Cryptography, 14.6.1 (sliding windows).
 
-use super::quotient::{EXPANDED, Quotient};
+use super::quotient;
 use tetralith_kernels::mont::Term;
 
-/// Bytes of an expansion.
-const CHUNK: usize = EXPANDED as usize / 8;
+/// 960 bits of the quotient are computed at once.
+pub(super) type Quotient = quotient::Quotient<16>;
 
-/// Bytes that hold the bits of a quotient, and zeros that are read above them.
+/// Bytes of an expansion.
+const CHUNK: usize = Quotient::EXPANDED as usize / 8;
+
+/// Bits in whole limbs; the quotient has 255 less than 2^T.
+fn whole(iterations: u64) -> u64 {
+    iterations & !63
+}
+
+/// Bytes that hold the bits of a quotient, what is expanded below them, and zeros that are read above them.
 pub(super) fn bytes(iterations: u64) -> usize {
-    iterations.div_ceil(EXPANDED) as usize * CHUNK + 8
+    whole(iterations).div_ceil(Quotient::EXPANDED) as usize * CHUNK + 8
 }
 
 /// Places from which windows are looked for at the same time: one waits for the end of the one before.
-const PLACES: u32 = 4;
+const PLACES: usize = 4;
 
 /// The most windows of so many bits.
 pub(super) fn most(iterations: u64, bits: u32) -> u64 {
-    iterations.div_ceil(bits.into()) + u64::from(PLACES)
+    iterations.div_ceil(bits.into()) + PLACES as u64
 }
 
 /// Writes the windows of the quotient: p is the index of the value, and d = 2·k + 1 has digit k. `bytes` is space
@@ -35,13 +43,16 @@ pub(super) fn fill(
     bytes.clear();
     bytes.resize(self::bytes(iterations), 0);
     let (chunks, _) = bytes.as_chunks_mut::<CHUNK>();
-    quotient.expand_each(chunks.len() as u64, (EXPANDED, EXPANDED), |i, limbs| {
-        for (bytes, limb) in chunks[i as usize].chunks_exact_mut(8).zip(limbs) {
+    let (count, step) = (chunks.len() as u64, Quotient::EXPANDED);
+    // Bits that are expanded below the lowest.
+    let below = count * step - whole(iterations);
+    quotient.expand_each(count, (step, step - below), |i, limbs| {
+        for (bytes, limb) in chunks[i as usize].chunks_exact_mut(8).zip(&limbs[1..]) {
             bytes.copy_from_slice(&limb.to_le_bytes());
         }
     });
     out.clear();
-    slide(bytes, bits, out);
+    slide(&bytes[below as usize / 8..], bits, out);
 }
 
 /// Bits that a reading at any bit has for certain: eight bytes, less the bits below in the first of them.
@@ -51,31 +62,47 @@ const READ: u32 = 57;
 fn slide(bytes: &[u8], bits: u32, out: &mut Vec<Term>) {
     debug_assert!(bits < READ / 2);
     let end = 8 * (bytes.len() - 8) as u32;
-    let quarter = end.div_ceil(PLACES);
-    let mut places = [0, 1, 2, 3].map(|i| (i * quarter, ((i + 1) * quarter).min(end)));
-    while places.iter().any(|(at, end)| at < end) {
-        for (at, end) in &mut places {
-            if at >= end {
-                continue;
-            }
-            let first = (*at / 8) as usize;
-            let word = bytes[first..first + 8].try_into().expect("eight bytes are eight bytes");
-            let word = u64::from_le_bytes(word) >> (*at % 8);
-            let zeros = word.trailing_zeros();
-            if zeros > READ - bits {
-                *at += zeros.min(READ);
-                continue;
-            }
-            let value = *at + zeros;
-            *at = value + bits;
-            if value < *end {
+    let quarter = end.div_ceil(PLACES as u32);
+    let ends: [u32; PLACES] = std::array::from_fn(|i| (quarter * (i as u32 + 1)).min(end));
+    let mut at: [u32; PLACES] = std::array::from_fn(|i| (quarter * i as u32).min(end));
+    loop {
+        // So often no place comes to its end.
+        let rounds = at.iter().zip(ends).map(|(at, end)| end.saturating_sub(*at) / READ).min();
+        if rounds.is_none_or(|rounds| rounds == 0) {
+            break;
+        }
+        for _ in 0..rounds.unwrap_or(0) {
+            at.iter_mut().for_each(|at| out.extend(next_window(bytes, at, bits)));
+        }
+    }
+    for (mut at, end) in at.into_iter().zip(ends) {
+        while at < end {
+            let Some(Term { value, digit }) = next_window(bytes, &mut at, bits) else { continue };
+            if value < end {
                 // What reaches beyond belongs to the next place.
-                let width = bits.min(*end - value);
-                let odd = (word >> zeros) as u32 & ((1 << width) - 1);
-                out.push(Term { value, digit: odd >> 1 });
+                let mask = (1 << (bits.min(end - value) - 1)) - 1;
+                out.push(Term { value, digit: digit & mask });
             }
         }
     }
+}
+
+/// The window that begins at or above a bit, which goes on to its end; none where only zeros were read. It goes
+/// on by [`READ`] bits at most.
+#[inline(always)]
+fn next_window(bytes: &[u8], at: &mut u32, bits: u32) -> Option<Term> {
+    let first = (*at / 8) as usize;
+    let word = bytes[first..first + 8].try_into().expect("eight bytes are eight bytes");
+    let word = u64::from_le_bytes(word) >> (*at % 8);
+    let zeros = word.trailing_zeros();
+    if zeros > READ - bits {
+        *at += zeros.min(READ);
+        return None;
+    }
+    let value = *at + zeros;
+    *at = value + bits;
+    let digit = (word >> zeros >> 1) as u32 & ((1 << (bits - 1)) - 1);
+    Some(Term { value, digit })
 }
 
 #[cfg(test)]
