@@ -50,14 +50,7 @@ pub fn fermat_x16(_: Lanes8, n: &[[u64; 4]; 16]) -> [bool; 16] {
 pub fn strong_x32(_: Lanes8, n: &[u64; 4], bases: &[[u64; 4]; 32]) -> bool {
     let (eights, _) = bases.as_chunks();
     // SAFETY: the token shows that the CPU has the features.
-    unsafe { strong::<4>(n, core::array::from_fn(|k| &eights[k])) }
-}
-
-/// The same with 8 bases, which takes less time.
-#[must_use]
-pub fn strong_x8(_: Lanes8, n: &[u64; 4], bases: &[[u64; 4]; 8]) -> bool {
-    // SAFETY: the token shows that the CPU has the features.
-    unsafe { strong::<1>(n, [bases]) }
+    unsafe { strong(n, core::array::from_fn(|k| &eights[k])) }
 }
 
 const DIGIT: u64 = (1 << 52) - 1;
@@ -290,9 +283,12 @@ fn fermat(n: &[[u64; 4]; 16]) -> u16 {
     half(0) | half(1) << 8
 }
 
-/// A round with each of some vectors of bases.
+/// Vectors of bases.
+const WIDE: usize = 4;
+
+/// A round with each base.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-fn strong<const WIDE: usize>(n: &[u64; 4], bases: [&[[u64; 4]; 8]; WIDE]) -> bool {
+fn strong(n: &[u64; 4], bases: [&[[u64; 4]; 8]; WIDE]) -> bool {
     debug_assert!(n[0] & 1 == 1 && n[3] >> 63 == 1);
     let moduli = Moduli::new(rows_of_one(n));
     let minus_one = rows_of_one(&[n[0] - 1, n[1], n[2], n[3]]);

@@ -10,7 +10,7 @@ use std::ops::Range;
 use tetralith_kernels::lanes8::Lanes8;
 use tetralith_kernels::mont::{FastRing, Ring};
 #[cfg(target_arch = "x86_64")]
-use tetralith_kernels::prime256x8::{fermat_x16, strong_x8, strong_x32};
+use tetralith_kernels::prime256x8::{fermat_x16, strong_x32};
 #[cfg(target_arch = "x86_64")]
 use tetralith_kernels::sha256x16::hash_16;
 #[cfg(target_arch = "x86_64")]
@@ -136,7 +136,8 @@ pub(crate) trait Candidates {
     fn sixteen(&self, token: Lanes8, first: u64) -> [[u32; 16]; 8];
 }
 
-/// The first of them that is a probable prime.
+/// The first of them that is a probable prime: that passes Fermat's test with base 2 or a round of Miller–Rabin,
+/// and `rounds` of that.
 pub(crate) fn first_probable_prime(candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
     #[cfg(target_arch = "x86_64")]
     if let Some(token) = Lanes8::detect() {
@@ -187,13 +188,8 @@ fn number(words: &[[u32; 16]; 8], lane: usize) -> [u64; 4] {
 fn passes_256(n: [u64; 4], rounds: u32) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(token) = Lanes8::detect() {
-        let mut bases = (0..rounds).step_by(32).map(|first| bases(token, &n, first..rounds));
-        return match rounds {
-            0..=8 => {
-                bases.all(|bases| strong_x8(token, &n, bases.first_chunk().expect("32 bases")))
-            }
-            _ => bases.all(|bases| strong_x32(token, &n, &bases)),
-        };
+        let mut firsts = (0..rounds).step_by(32);
+        return firsts.all(|first| strong_x32(token, &n, &bases(token, &n, first..rounds)));
     }
     passes_256_portable(n, rounds)
 }

@@ -106,8 +106,8 @@ impl Transcript {
         hash_to_prime(&self.digest(), PRIME_ROUNDS)
     }
 
-    /// The same for who makes a proof, with fewer rounds: where these let a composite pass, the verifier finds
-    /// another prime, and the proof is refused.
+    /// The same for who makes a proof, with fewer rounds: where a composite passes, the verifier finds another
+    /// prime, and the proof is refused.
     pub(crate) fn challenge_prime_for_proof(&self) -> [u64; 4] {
         hash_to_prime(&self.digest(), ROUNDS_FOR_PROOF)
     }
@@ -156,8 +156,10 @@ impl Candidates for Hashes {
 /// Damgård, Landrock and Pomerance holds: a composite passes with a probability below 2^-127.
 const PRIME_ROUNDS: u32 = 28;
 
-/// Rounds for who makes a proof: by the same bound, a composite passes with a probability below 2^-68.
-const ROUNDS_FOR_PROOF: u32 = 8;
+/// Rounds for who makes a proof: none but the test that ends nearly all composites. Of hashed numbers of 256
+/// bits that pass it, fewer than one in 2^70 is composite by C. Pomerance's estimate (On the distribution of
+/// pseudoprimes, Mathematics of Computation 37, 1981), which is far above what there are below 2^64.
+const ROUNDS_FOR_PROOF: u32 = 0;
 
 #[cfg(test)]
 mod tests {

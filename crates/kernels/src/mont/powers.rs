@@ -26,7 +26,6 @@ use super::elements::fetch;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::fast::Engine;
 use super::{Elements, FastRing};
-use core::hint::cold_path;
 use core::ops::Range;
 
 /// What each of eight runs is to be multiplied by: the index of an element, or [`ONE`]; with [`MARK`] where the
@@ -205,9 +204,7 @@ impl Schedule {
                 steps[*place as usize] ^= ONE ^ term.value;
                 *place += 8;
                 if *place as usize >= steps.len() {
-                    cold_path();
-                    // On to the next eighth.
-                    *place -= steps.len() as u32 - 1;
+                    *place = of_next_run(*place, steps.len());
                 }
             }
         }
@@ -228,6 +225,12 @@ impl Schedule {
         let made: u64 = runs.iter().map(|[power]| power + sums[0]).sum();
         i128::from(s * self.sum + t * self.terms) - i128::from(made)
     }
+}
+
+/// From beyond a run's last step to the next run's first. It is rare.
+#[cold]
+fn of_next_run(place: u32, all: usize) -> u32 {
+    place - (all as u32 - 1)
 }
 
 /// So many steps are worth the preparation of lanes.
