@@ -183,7 +183,7 @@ impl Runner {
                 cycles.push((after - before) as f64 / ops as f64);
             }
         }
-        self.push(case, &mut ns, &mut cycles, None);
+        self.push(case, &mut ns, &mut cycles, &mut []);
         Ok(())
     }
 
@@ -195,7 +195,7 @@ impl Runner {
         let cycles = before.zip(self.cycles.read()).map(|(before, after)| (after - before) as f64);
         if self.wants(case.name, &case.params) {
             let mut cycles: Vec<f64> = cycles.into_iter().collect();
-            self.push(case, &mut [ns], &mut cycles, None);
+            self.push(case, &mut [ns], &mut cycles, &mut []);
         }
         Ok(made)
     }
@@ -222,25 +222,27 @@ impl Runner {
         Ok(())
     }
 
-    /// Measures a part of each call, whose nanoseconds it returns; `whole` is what they are a share of.
+    /// Measures a part of each call, whose nanoseconds it returns, and those of what it is a share of.
     pub(crate) fn measure_share(
         &mut self,
         case: Case,
-        whole: f64,
-        mut call: impl FnMut() -> Outcome<f64>,
+        mut call: impl FnMut() -> Outcome<[f64; 2]>,
     ) -> Outcome {
         if !self.wants(case.name, &case.params) {
             return Ok(());
         }
-        let (start, mut ns) = (Instant::now(), Vec::new());
+        let (start, mut ns, mut shares) = (Instant::now(), Vec::new(), Vec::new());
         while ns.len() < MOST_CALLS && (ns.len() < LEAST_CALLS || start.elapsed() < self.budget) {
-            ns.push(call()?);
+            let [part, whole] = call()?;
+            ns.push(part);
+            shares.push(part / whole);
         }
-        self.push(case, &mut ns, &mut [], Some(whole));
+        self.push(case, &mut ns, &mut [], &mut shares);
         Ok(())
     }
 
-    fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64], whole: Option<f64>) {
+    fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64], shares: &mut [f64]) {
+        let median = |values: &mut [f64]| (!values.is_empty()).then(|| percentile(values, 50));
         let ns_median = percentile(ns, 50);
         let row = Row {
             name: case.name.into(),
@@ -252,10 +254,10 @@ impl Runner {
             ns_median,
             ns_min: percentile(ns, 0),
             ns_p90: percentile(ns, 90),
-            cycles_median: (!cycles.is_empty()).then(|| percentile(cycles, 50)),
+            cycles_median: median(cycles),
             per_second: 1e9 / ns_median,
             bytes: case.bytes,
-            share: whole.map(|whole| ns_median / whole),
+            share: median(shares),
         };
         let fields = serde_json::to_value(&row).unwrap_or_default();
         self.context.event("bench.row", table::line(&row), fields);

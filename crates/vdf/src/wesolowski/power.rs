@@ -113,8 +113,8 @@ impl Space {
     }
 }
 
-/// So many multiplications are worth a thread, which takes some ten microseconds to start.
-const WORTH_THREAD: u64 = 1000;
+/// So many multiplications, 0.3 ms of them modulo 2048 bits, are worth a thread: it may take as long to start.
+const WORTH_THREAD: u64 = 4000;
 
 /// Parts of the digits, one for each thread that is worth it.
 fn parts(plan: &Plan) -> u32 {
