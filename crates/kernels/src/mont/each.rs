@@ -35,7 +35,7 @@ impl FastRing {
     fn two_powers_in_lanes(&self, pairs: &[TwoPowers<'_>]) -> Option<Vec<Vec<u64>>> {
         use super::Elements;
         use super::fast::Engine;
-        use super::powers::{Eights, ONE};
+        use super::powers::{Eights, ONE, Steps};
         let Engine::Ifma(ifma) = &self.engine else { return None };
         let mut lanes = ifma.lanes(&self.ring)?;
         // A product in lanes is g times too small. So all numbers there are made g times too large, by a
@@ -54,10 +54,10 @@ impl FastRing {
         let tables = [0, 1].map(|base| {
             let mut table = Elements::new(self, 8 * 15);
             lanes.begin(core::array::from_fn(|lane| bases.lines(8 * base + lane)));
-            lanes.take(&scales, &[[2; 8]]);
+            lanes.take(&scales, Steps::new(&[[2; 8]]));
             lanes.push_to(&mut table);
             for _ in 1..15 {
-                lanes.take(&table, &[[0, 1, 2, 3, 4, 5, 6, 7]]);
+                lanes.take(&table, Steps::new(&[[0, 1, 2, 3, 4, 5, 6, 7]]));
                 lanes.push_to(&mut table);
             }
             table
@@ -75,10 +75,10 @@ impl FastRing {
                         digit => 8 * (digit - 1) + lane as u32,
                     }
                 });
-                lanes.take(table, &[step]);
+                lanes.take(table, Steps::new(&[step]));
             }
         }
-        lanes.take(&scales, &[[0; 8]]);
+        lanes.take(&scales, Steps::new(&[[0; 8]]));
         let mut powers = Elements::new(self, 8);
         lanes.push_to(&mut powers);
         Some((0..8).map(|lane| powers.value(lane).to_vec()).collect())

@@ -12,7 +12,8 @@
 //!
 //! Eight ranges of digits, cut so that they have equally much to do, are worked off at a time. A step
 //! multiplies each run by its next value; where that was the last of its digit, the run is a factor of a sum.
-//! Of these, eight are taken at a time, too. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by
+//! Of these, eight are taken at a time, too. There may be several such groups of eight, for threads to take
+//! whichever is next: one is never as quick as the other. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by
 //! one. The steps are laid out beforehand, so that values, which are met in an order that no cache foresees,
 //! are fetched from memory while the products before them are made.
 //!
@@ -39,12 +40,35 @@ pub(super) const ONE: u32 = MARK - 1;
 /// A step that does nothing.
 pub(super) const NO_STEP: Step = [ONE; 8];
 
+/// The steps of eight runs: some of all steps, as far apart as there are groups.
+#[derive(Clone, Copy)]
+pub(super) struct Steps<'a> {
+    from: &'a [Step],
+    groups: usize,
+}
+
+impl<'a> Steps<'a> {
+    /// Steps that are all of one group.
+    pub(super) fn new(all: &'a [Step]) -> Self {
+        Self { from: all, groups: 1 }
+    }
+
+    #[inline(always)]
+    pub(super) fn get(self, at: usize) -> Option<&'a Step> {
+        self.from.get(at * self.groups)
+    }
+
+    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = &'a Step> {
+        self.from.iter().step_by(self.groups)
+    }
+}
+
 /// Eight runs, and eight sums, which are of use as one product only.
 ///
 /// Products may be smaller by a factor g, see [`FastRing::product_of_powers_vartime`].
 pub(super) trait Eights {
     /// Takes steps, whose indexes are those of elements there; meanwhile those of later steps are sent for.
-    fn take(&mut self, values: &Elements, steps: &[Step]);
+    fn take(&mut self, values: &Elements, steps: Steps<'_>);
 
     /// Writes the runs, then the sums, to an empty table.
     fn finish(self, to: &mut Elements);
@@ -66,7 +90,7 @@ impl<'a> OneByOne<'a> {
 }
 
 impl Eights for OneByOne<'_> {
-    fn take(&mut self, values: &Elements, steps: &[Step]) {
+    fn take(&mut self, values: &Elements, steps: Steps<'_>) {
         for (at, step) in steps.iter().enumerate() {
             let ahead = steps.get(at + AHEAD).unwrap_or(&NO_STEP);
             for (i, (&m, &ahead)) in step.iter().zip(ahead).enumerate() {
@@ -100,9 +124,10 @@ pub struct Term {
 }
 
 /// What exponent a digit k stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exponents {
     /// k.
+    #[default]
     Digits,
     /// 2·k + 1.
     Odd,
@@ -121,14 +146,19 @@ impl Exponents {
 /// The steps of a product of powers, kept as space for the next one's.
 #[derive(Default)]
 pub struct Schedule {
+    /// Of each group the first step, then of each the second, and so on.
     steps: Vec<Step>,
-    /// The lowest digit of each eighth, highest first.
-    lowest: [u32; 8],
+    groups: usize,
+    exponents: Exponents,
+    /// The lowest digit of each run, highest first.
+    lowest: Vec<u32>,
     /// The number of terms with each digit; then where in `steps` the next one goes.
     places: Vec<u32>,
     /// The number of terms in the range, and the sum of their digits.
     terms: u64,
     sum: u64,
+    /// So many values there must be.
+    values: usize,
 }
 
 /// Steps that one thread's part of the terms may have above the mean, as a rule.
@@ -161,70 +191,115 @@ impl Schedule {
         terms.saturating_add(digits.saturating_mul(2)).saturating_mul(4).saturating_add(1024)
     }
 
-    /// Lays out the steps for the terms whose digits are in `range`, all of whose values are below `values`.
-    fn lay_out(&mut self, terms: &[Term], range: &Range<u32>, values: usize) {
+    /// Lays out the steps for the terms whose digits are in `range`, in so many groups; all have a value below
+    /// `values`.
+    ///
+    /// # Panics
+    /// A term has no value, or there is no group.
+    pub fn lay_out(
+        &mut self,
+        (terms, exponents): (&[Term], Exponents),
+        range: &Range<u32>,
+        values: usize,
+        groups: usize,
+    ) {
         assert!(values <= ONE as usize, "values have numbers of 31 bits");
-        let index = |term: &Term| term.digit.wrapping_sub(range.start) as usize;
-        self.places.clear();
-        self.places.resize(range.len(), 0);
-        for term in terms {
-            if let Some(number) = self.places.get_mut(index(term)) {
-                *number += 1;
-            }
-        }
-        // A digit without terms takes a step that marks alone.
-        let steps_of = |number: u32| number.max(1) as usize;
-        let all: usize = self.places.iter().map(|&number| steps_of(number)).sum();
-        let eighth = all.div_ceil(8);
-        self.steps.clear();
-        self.steps.resize(eighth, NO_STEP);
-        self.lowest = [range.start; 8];
-        (self.terms, self.sum) = (0, 0);
-        // The steps of all digits, one after the other, are cut into eighths; a cut may part a digit's terms.
-        let (mut lane, mut end) = (0, 0);
-        for (i, place) in self.places.iter_mut().enumerate().rev() {
-            let digit = range.start + i as u32;
-            let number = core::mem::replace(place, (8 * (end - lane * eighth) + lane) as u32);
-            self.terms += u64::from(number);
-            self.sum += u64::from(number) * u64::from(digit);
-            end += steps_of(number);
-            while lane < 8 && (lane + 1) * eighth <= end {
-                self.lowest[lane] = digit;
-                lane += 1;
-            }
-            // The lowest digit of an eighth needs no sum: that is made at the end.
-            if end > lane * eighth && i > 0 {
-                self.steps[end - 1 - lane * eighth][lane] |= MARK;
-            }
-        }
+        (self.exponents, self.values, self.groups) = (exponents, values, groups);
+        self.count(terms, range);
+        self.cut(range);
+        let all = 8 * self.steps.len();
         let steps = self.steps.as_flattened_mut();
         for term in terms {
-            if let Some(place) = self.places.get_mut(index(term)) {
+            if let Some(place) = self.places.get_mut(index(term, range)) {
                 assert!((term.value as usize) < values, "each term has a value");
                 steps[*place as usize] ^= ONE ^ term.value;
-                *place += 8;
-                if *place as usize >= steps.len() {
-                    *place = of_next_run(*place, steps.len());
+                *place += 8 * groups as u32;
+                if *place as usize >= all {
+                    *place = of_next_run(*place, all);
                 }
             }
         }
     }
 
-    /// The powers of the eight runs, and that of the sums, which make the product.
-    fn powers(&self, exponents: Exponents) -> ([[u64; 1]; 8], [u64; 1]) {
-        let (s, t) = exponents.line();
-        (self.lowest.map(|lowest| [s * u64::from(lowest) + t]), [s])
+    /// Counts the terms of each digit.
+    fn count(&mut self, terms: &[Term], range: &Range<u32>) {
+        self.places.clear();
+        self.places.resize(range.len(), 0);
+        for term in terms {
+            if let Some(number) = self.places.get_mut(index(term, range)) {
+                *number += 1;
+            }
+        }
     }
 
-    /// To which power the factor g is missing in the product where runs and sums come out of lanes.
+    /// Cuts the steps of all digits, one after the other, into those of the runs, and marks the last of each digit.
+    /// A cut may part a digit's terms.
+    fn cut(&mut self, range: &Range<u32>) {
+        // A digit without terms takes a step that marks alone.
+        let steps_of = |number: u32| number.max(1) as usize;
+        let all: usize = self.places.iter().map(|&number| steps_of(number)).sum();
+        let runs = 8 * self.groups;
+        let each = all.div_ceil(runs);
+        self.steps.clear();
+        self.steps.resize(each * self.groups, NO_STEP);
+        self.lowest.clear();
+        (self.terms, self.sum) = (0, 0);
+        let steps = self.steps.as_flattened_mut();
+        let mut end = 0;
+        for (i, place) in self.places.iter_mut().enumerate().rev() {
+            let digit = range.start + i as u32;
+            // Of these steps, numbered through the runs.
+            let at = |step: usize, run: usize| runs * (step - run * each) + run;
+            let number = core::mem::replace(place, at(end, self.lowest.len()) as u32);
+            self.terms += u64::from(number);
+            self.sum += u64::from(number) * u64::from(digit);
+            end += steps_of(number);
+            while self.lowest.len() < runs && (self.lowest.len() + 1) * each <= end {
+                self.lowest.push(digit);
+            }
+            // The lowest digit of a run needs no sum: that is made at the end.
+            let run = self.lowest.len();
+            if end > run * each && i > 0 {
+                steps[at(end - 1, run)] |= MARK;
+            }
+        }
+        self.lowest.resize(runs, range.start);
+    }
+
+    /// The groups, whose products are to be multiplied.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// The steps of a group.
+    fn steps(&self, group: usize) -> Steps<'_> {
+        Steps { from: self.steps.get(group..).unwrap_or(&[]), groups: self.groups }
+    }
+
+    /// The powers of a group's runs, and that of the sums, which make the product.
+    fn powers(&self, group: usize) -> ([[u64; 1]; 8], [u64; 1]) {
+        let (s, t) = self.exponents.line();
+        let power = |lane: usize| [s * u64::from(self.lowest[8 * group + lane]) + t];
+        (core::array::from_fn(power), [s])
+    }
+
+    /// To which power the factor g is missing in the product where all runs and sums come out of lanes.
     ///
     /// A product of n values in lanes is g^(n − 1) times too small, and so are its powers.
-    fn missing(&self, exponents: Exponents) -> i128 {
-        let (s, t) = exponents.line();
-        let (runs, sums) = self.powers(exponents);
-        let made: u64 = runs.iter().map(|[power]| power + sums[0]).sum();
+    fn missing(&self) -> i128 {
+        let (s, t) = self.exponents.line();
+        // Of a run, its power, and of its sum.
+        let made = |&lowest: &u32| s * u64::from(lowest) + t + s;
+        let made: u64 = self.lowest.iter().map(made).sum();
         i128::from(s * self.sum + t * self.terms) - i128::from(made)
     }
+}
+
+/// Where a term's digit is in a range, or somewhere beyond its end.
+#[inline(always)]
+fn index(term: &Term, range: &Range<u32>) -> usize {
+    term.digit.wrapping_sub(range.start) as usize
 }
 
 /// From beyond a run's last step to the next run's first. It is rare.
@@ -258,15 +333,32 @@ impl FastRing {
     pub fn product_of_powers_vartime(
         &mut self,
         values: &Elements,
-        (terms, exponents): (&[Term], Exponents),
+        terms: (&[Term], Exponents),
         range: Range<u32>,
         space: &mut Schedule,
     ) -> Vec<u64> {
-        space.lay_out(terms, &range, values.len());
+        space.lay_out(terms, &range, values.len(), 1);
+        self.product_of_group_vartime(values, space, 0)
+    }
+
+    /// The product of one group of a schedule; those of all make the product of powers.
+    ///
+    /// # Panics
+    /// There are fewer values than the schedule was made for, or there is no such group.
+    #[must_use]
+    pub fn product_of_group_vartime(
+        &mut self,
+        values: &Elements,
+        schedule: &Schedule,
+        group: usize,
+    ) -> Vec<u64> {
+        assert!(group < schedule.groups, "there is such a group");
+        assert!(schedule.values <= values.len(), "there are as many values");
         let mut ends = Elements::new(self, 16);
-        let made_with = self.take_steps(space, values, &mut ends);
-        let (runs, sums) = space.powers(exponents);
-        let missing = space.missing(exponents);
+        let made_with = self.take_steps(schedule.steps(group), values, &mut ends);
+        let (runs, sums) = schedule.powers(group);
+        // For all groups at once.
+        let missing = if group == 0 { schedule.missing() } else { 0 };
         let exponent = missing.unsigned_abs();
         let exponent = [exponent as u64, (exponent >> 64) as u64];
         let scale = made_with.as_ref().map(|factors| &factors[usize::from(missing < 0)]);
@@ -281,21 +373,21 @@ impl FastRing {
     /// Takes the steps on the engine's best way; returns g and 1/g where products are too small by that.
     fn take_steps(
         &mut self,
-        space: &Schedule,
+        steps: Steps<'_>,
         values: &Elements,
         to: &mut Elements,
     ) -> Option<[Vec<u64>; 2]> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if let (Engine::Ifma(ifma), true) = (&self.engine, space.steps.len() >= WORTH_LANES)
+        if let (Engine::Ifma(ifma), true) = (&self.engine, steps.iter().len() >= WORTH_LANES)
             && let Some(mut lanes) = ifma.lanes(&self.ring)
         {
-            lanes.take(values, &space.steps);
+            lanes.take(values, steps);
             let factors = lanes.factors().clone();
             lanes.finish(to);
             return Some(factors);
         }
         let mut each = OneByOne::new(self);
-        each.take(values, &space.steps);
+        each.take(values, steps);
         each.finish(to);
         None
     }
@@ -359,6 +451,13 @@ mod tests {
                     let list = (&terms[..], exponents);
                     let got =
                         fast.product_of_powers_vartime(&values, list, range.clone(), &mut space);
+                    let mut parts = fast.one();
+                    space.lay_out(list, &range, 300, 1 + i % 3);
+                    for group in 0..space.groups() {
+                        let part = fast.product_of_group_vartime(&values, &space, group);
+                        fast.mul_assign(&mut parts, &part);
+                    }
+                    assert_eq!(fast.leave(&parts), fast.leave(&got), "{bits} {kernel:?} {i}");
                     let mut want = fast.one();
                     for term in terms.iter().filter(|term| range.contains(&term.digit)) {
                         let k = u64::from(term.digit);
@@ -388,20 +487,23 @@ mod tests {
         let mut words = Words(12);
         let term = |value| Term { value, digit: words.next() as u32 & 0x3ff };
         let terms: Vec<Term> = (0..5000).map(term).collect();
-        let mut schedule = Schedule::new();
-        schedule.lay_out(&terms, &(1..1024), 5000);
-        let number = |digit| terms.iter().filter(|term| term.digit == digit).count();
-        let all: usize = (1..1024).map(|digit| number(digit).max(1)).sum();
-        assert_eq!(schedule.steps.len(), all.div_ceil(8));
-        assert!(schedule.lowest.is_sorted_by(|a, b| a > b));
-        assert_eq!(schedule.lowest[7], 1);
-        let mut taken: Vec<u32> = schedule.steps.as_flattened().to_vec();
-        let marks = taken.iter().filter(|&m| m & MARK > 0).count();
-        assert!((1023 - 8..1023).contains(&marks), "{marks}");
-        taken.iter_mut().for_each(|m| *m &= ONE);
-        taken.retain(|&m| m < ONE);
-        taken.sort_unstable();
-        let all = (0..5000).filter(|&m| terms[m as usize].digit > 0);
-        assert!(taken.into_iter().eq(all));
+        for groups in [1, 3] {
+            let mut schedule = Schedule::new();
+            schedule.lay_out((&terms, Exponents::Digits), &(1..1024), 5000, groups);
+            let number = |digit| terms.iter().filter(|term| term.digit == digit).count();
+            let all: usize = (1..1024).map(|digit| number(digit).max(1)).sum();
+            assert_eq!(schedule.steps.len(), groups * all.div_ceil(8 * groups));
+            assert!(schedule.lowest.is_sorted_by(|a, b| a > b));
+            assert_eq!(schedule.lowest.len(), 8 * groups);
+            assert_eq!(schedule.lowest.last(), Some(&1));
+            let mut taken: Vec<u32> = schedule.steps.as_flattened().to_vec();
+            let marks = taken.iter().filter(|&m| m & MARK > 0).count();
+            assert!((1023 - 8 * groups..1023).contains(&marks), "{marks}");
+            taken.iter_mut().for_each(|m| *m &= ONE);
+            taken.retain(|&m| m < ONE);
+            taken.sort_unstable();
+            let all = (0..5000).filter(|&m| terms[m as usize].digit > 0);
+            assert!(taken.into_iter().eq(all));
+        }
     }
 }

@@ -61,10 +61,10 @@ impl Plan {
         let element = Elements::bytes_of_one(modulus.fast()) as u64;
         let threads = threads.max(1);
         let plans = (1..=MOST_BITS).flat_map(move |bits| {
-            // A recorded value has a term in each of the blocks that are expanded, and its place in a
-            // schedule.
+            // A recorded value has a term in each of the blocks that are expanded, a copy of one where there
+            // are threads, and its place in a schedule.
             let term = size_of::<Term>() as u64;
-            let value = element + term * (EXPANDED / u64::from(bits)) + 4;
+            let value = element + term * (EXPANDED / u64::from(bits) + u64::from(threads > 1)) + 4;
             let fixed = Schedule::bytes(0, 1 << bits) + 100 * element * threads as u64;
             let room = memory.saturating_sub(fixed) / value;
             let least = iterations.div_ceil(room.saturating_sub(1).max(1) * u64::from(bits)).max(1);
@@ -152,7 +152,8 @@ impl Plan {
     fn bytes(&self, element: u64) -> u64 {
         let values = self.iterations.div_ceil(self.interval()).max(1);
         let tables = values.saturating_add(100 * self.threads as u64).saturating_mul(element);
-        let terms = self.terms().saturating_mul(size_of::<Term>() as u64);
+        let copies = if self.threads > 1 { self.scheduled() } else { 0 };
+        let terms = self.terms().saturating_add(copies).saturating_mul(size_of::<Term>() as u64);
         let bits = if self.slides() { windows::bytes(self.iterations) as u64 } else { 0 };
         let digits = u64::from(self.digits().end);
         let schedule = Schedule::bytes(self.scheduled(), digits);

@@ -52,7 +52,7 @@ use super::{BLOCK_BITS, Ring, shift};
 use crate::mont::Elements;
 use crate::mont::elements::Line;
 use crate::mont::portable::mul_wide;
-use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, Step};
+use crate::mont::powers::{AHEAD, Eights, NO_STEP, ONE, Steps};
 use blocks::Row;
 use core::arch::x86_64::*;
 use product::{Ahead, product, scratch_rows};
@@ -207,7 +207,7 @@ impl<'a> Lanes<'a> {
 
     /// [`Eights::take`] for numbers of V lines and 4·B digits.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-    fn take_all<const V: usize, const B: usize>(&mut self, values: &Elements, steps: &[Step]) {
+    fn take_all<const V: usize, const B: usize>(&mut self, values: &Elements, steps: Steps<'_>) {
         let table = values.arrays::<V>();
         let one: &'a [Line; V] = self.constants.one.first_chunk().expect("one has V lines");
         let find = |at: usize| steps.get(at).unwrap_or(&NO_STEP).map(|m| element(table, m, one));
@@ -294,7 +294,7 @@ impl<'a> Lanes<'a> {
 }
 
 impl<'a> Eights for Lanes<'a> {
-    fn take(&mut self, values: &Elements, steps: &[Step]) {
+    fn take(&mut self, values: &Elements, steps: Steps<'_>) {
         of_class!(self.take_all(values, steps));
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::cpu::{Family, has};
 use crate::mont::exact::inverse_vartime;
 use crate::mont::fast::Engine;
-use crate::mont::powers::{Eights, MARK};
+use crate::mont::powers::{Eights, MARK, Steps};
 use crate::mont::test_moduli::{Words, reduced};
 use crate::mont::{FastRing, Kernel, Squarer};
 use memory::DIGIT;
@@ -296,7 +296,7 @@ fn steps_in_lanes() {
             let marked = |lane: usize| lane % 2 == step || (step, lane) == (2, 5);
             let value = |lane: usize| 8 * step as u32 + lane as u32;
             let mark = |lane| value(lane) | if marked(lane) { MARK } else { 0 };
-            lanes.take(&values, &[core::array::from_fn(mark)]);
+            lanes.take(&values, Steps::new(&[core::array::from_fn(mark)]));
         }
         let mut table = Elements::new(&fast, 16);
         let [g, _] = lanes.factors().clone();
