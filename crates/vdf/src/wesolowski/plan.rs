@@ -34,7 +34,7 @@ const RECORDED_IN_KERNEL: u64 = 90;
 /// The most bytes of values where all are recorded. With more of them, 84 MB at 2^18 squarings modulo 2048 bits,
 /// proofs are a twelfth quicker than with blocks; but to be given that memory takes as long as a sixth of the
 /// squarings.
-const MOST_RECORDED: u64 = 24 << 20;
+const MOST_RECORDED: u64 = 48 << 20;
 
 impl Plan {
     /// The cheapest plan that fits `memory` bytes, of blocks or of windows, for which all values are recorded.
