@@ -14,7 +14,7 @@ pub(crate) struct Field256 {
     /// R mod n and R² mod n.
     one: [u64; 4],
     rr: [u64; 4],
-    /// 2^64 over n's highest limb, rounded.
+    /// One over n's highest limb, rounded.
     reciprocal: f64,
 }
 
@@ -175,11 +175,12 @@ impl Field256 {
     /// ⌊2^(64·W)·r/n⌋ for r < n, with what [`Field256::inverse`] gave; but not its lowest limb.
     ///
     /// # Correctness
-    /// With μ = ⌊2^(256 + 64·W)/n⌋ the estimate ⌊r·μ/2^256⌋ is at most 2 too small: r·2^(256 + 64·W)/n − r·μ
+    /// W is at least 4. With μ = ⌊2^(256 + 64·W)/n⌋ the estimate ⌊r·μ/2^256⌋ is at most 2 too small: r·2^(256 + 64·W)/n − r·μ
     /// is below 2^256, and two floors lose less than one each. Its upper limbs are wrong only where adding 2
     /// would carry out of the lowest.
     #[inline]
     pub(crate) fn expand<const W: usize>(&self, inverse: &[u64; W], r: &[u64; 4]) -> [u64; W] {
+        const { assert!(W >= 4) }
         let (mut estimate, mut t) = ([0; W], [0; 4]);
         for (j, &limb) in inverse.iter().enumerate() {
             let (t0, c) = mac(t[0], limb, r[0], 0);
@@ -313,6 +314,17 @@ mod tests {
                 nat::add(&mut multiple, &n);
                 assert!(nat::cmp(&multiple, &value).is_gt());
             }
+        }
+    }
+
+    /// Modulo 2^256 − 1 a multiple of 2^64 is followed by itself, again and again: the lowest limb of the estimate
+    /// is just below a carry.
+    #[test]
+    fn estimates_that_leave_a_doubt() {
+        let field = Field256::new([u64::MAX; 4]);
+        for r in [[0, 7, 8, 9], [0, 0, 0, 1], [0, u64::MAX, 0, 5], [0, 1, 0, 0]] {
+            let expansion: [u64; 16] = field.expand(&field.inverse(), &r);
+            assert!((1..16).all(|i| expansion[i] == r[i % 4]), "{expansion:x?}");
         }
     }
 }

@@ -100,11 +100,12 @@ fn passes(n: &[u64], bases: impl Iterator<Item = Vec<u64>>) -> bool {
     prime
 }
 
-/// Says whether an odd n > 3 is a probable prime: `rounds` bases drawn by hashing n.
+/// Says whether an odd n > 3 is a probable prime: `rounds` bases drawn by hashing n, at least one.
 ///
 /// A composite that was itself drawn at random passes with a probability far below 4^(−rounds); one
 /// that was made to pass needs about 4^rounds trials of its maker.
 pub(crate) fn is_probable_prime(n: &[u64], rounds: u32) -> bool {
+    let rounds = rounds.max(1);
     if has_small_factor(n) {
         return false;
     }

@@ -156,9 +156,10 @@ impl Candidates for Hashes {
 /// Damgård, Landrock and Pomerance holds: a composite passes with a probability below 2^-127.
 const PRIME_ROUNDS: u32 = 28;
 
-/// Rounds for who makes a proof: none but the test that ends nearly all composites. Of hashed numbers of 256
-/// bits that pass it, fewer than one in 2^70 is composite by C. Pomerance's estimate (On the distribution of
-/// pseudoprimes, Mathematics of Computation 37, 1981), which is far above what there are below 2^64.
+/// Rounds for who makes a proof: none but the test that ends nearly all composites, with base 2 where there are
+/// lanes. Of hashed numbers of 256 bits that pass it, fewer than one in 2^70 is composite, by what C. Pomerance
+/// conjectures (On the distribution of pseudoprimes, Mathematics of Computation 37, 1981), which is far above what
+/// there are below 2^64.
 const ROUNDS_FOR_PROOF: u32 = 0;
 
 #[cfg(test)]

@@ -41,11 +41,45 @@ impl Candidates for Odd {
 
     #[cfg(target_arch = "x86_64")]
     fn sixteen(&self, _: Lanes8, first: u64) -> [[u32; 16]; 8] {
-        std::array::from_fn(|t| {
-            std::array::from_fn(|lane| {
-                (self.one(first + lane as u64)[3 - t / 2] >> (32 * (1 - t % 2))) as u32
-            })
-        })
+        side_by_side(self, first)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn side_by_side(candidates: &impl Candidates, first: u64) -> [[u32; 16]; 8] {
+    let word = |t: usize, lane: u64| {
+        (candidates.one(first + lane)[3 - t / 2] >> (32 * (1 - t % 2))) as u32
+    };
+    std::array::from_fn(|t| std::array::from_fn(|lane| word(t, lane as u64)))
+}
+
+/// A number before others.
+struct Before([u64; 4], Odd);
+
+impl Candidates for Before {
+    fn one(&self, counter: u64) -> [u64; 4] {
+        counter.checked_sub(1).map_or(self.0, |counter| self.1.one(counter))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn sixteen(&self, _: Lanes8, first: u64) -> [[u32; 16]; 8] {
+        side_by_side(self, first)
+    }
+}
+
+/// Numbers p·(2p − 1) with p = 1 mod 4, which pass Fermat's test with base 2.
+#[test]
+fn pseudoprimes_are_no_primes() {
+    for digits in [
+        "87570fe49b2ec1af9c532a89401f16991744f1f77ff1d26e388db792a376ace9",
+        "92adeb9bc771fd28e9c6693b9fd4afe344dfbe1bf21e5a34df751cff14292175",
+    ] {
+        let n = limbs(&hex::decode(digits).unwrap().try_into().unwrap());
+        let want = first_portable(&Odd([5, 6, 7, 1 << 63]), 28);
+        for rounds in [8, 28] {
+            let candidates = Before(n, Odd([5, 6, 7, 1 << 63]));
+            assert_eq!(first_probable_prime(&candidates, rounds), want, "{rounds}");
+        }
     }
 }
 

@@ -34,6 +34,7 @@ impl Digits {
         // Blocks of one expansion, and from one expansion to the next.
         let (blocks, step) = (count + (values - 1) * stride, values * stride);
         // Where blocks above T are expanded, which are empty, so are the others: 2^T/ℓ has 255 bits less than 2^T.
+        const { assert!(EXPANDED <= 255) }
         let places = (bits * step, bits * (first + blocks));
         self.quotient.expand_each(len.div_ceil(values), places, |chunk, limbs| {
             let mut expansion = [0; 32];

@@ -8,7 +8,6 @@
 use super::Watch;
 use super::digits::Digits;
 use super::plan::Plan;
-
 use super::windows::{self, Quotient};
 use crate::tape::Tape;
 use std::ops::Range;

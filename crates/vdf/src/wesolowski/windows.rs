@@ -160,4 +160,29 @@ mod tests {
             }
         }
     }
+
+    /// A window, however far from where it is looked for, and whatever is beside it.
+    #[test]
+    fn windows_after_any_zeros() {
+        for bits in 1..=20 {
+            for start in 0..8u32 {
+                for zeros in 0..80u32 {
+                    let first = start + zeros;
+                    let mut bytes = vec![0; 24];
+                    (first..first + bits).for_each(|at| bytes[at as usize / 8] |= 1 << (at % 8));
+                    let mut at = start;
+                    let window = loop {
+                        let before = at;
+                        let window = next_window(&bytes, &mut at, bits);
+                        assert!((before + 1..=before + READ).contains(&at));
+                        if let Some(window) = window {
+                            break window;
+                        }
+                    };
+                    let ones = Term { value: first, digit: (1 << (bits - 1)) - 1 };
+                    assert_eq!((window, at), (ones, first + bits), "{bits} {start} {zeros}");
+                }
+            }
+        }
+    }
 }

@@ -213,8 +213,8 @@ macro_rules! kernels {
             let mut place = first;
             // SAFETY: the text reads and writes the constants' lines at rdi and the workspaces' at
             // rsi and rdx, which point to the middle of theirs, all in `pages` by the assertion (and
-            // the generator's), and writes where `record` has room; it ends, for rcx counts down; it
-            // changes the registers named and the flags.
+            // the generator's), and writes where `record` has room, past the caches but before a fence; it
+            // ends, for rcx counts down; it changes the registers named and the flags.
             unsafe {
                 generated!("squarings", $v,
                     in("rdi") lines,
