@@ -175,9 +175,9 @@ impl Field256 {
     /// ⌊2^(64·W)·r/n⌋ for r < n, with what [`Field256::inverse`] gave; but not its lowest limb.
     ///
     /// # Correctness
-    /// W is at least 4. With μ = ⌊2^(256 + 64·W)/n⌋ the estimate ⌊r·μ/2^256⌋ is at most 2 too small: r·2^(256 + 64·W)/n − r·μ
-    /// is below 2^256, and two floors lose less than one each. Its upper limbs are wrong only where adding 2
-    /// would carry out of the lowest.
+    /// W is at least 4. With μ = ⌊2^(256 + 64·W)/n⌋ the estimate ⌊r·μ/2^256⌋ is at most 2 too small:
+    /// r·2^(256 + 64·W)/n − r·μ is below 2^256, and two floors lose less than one each. Its upper limbs are wrong
+    /// only where adding 2 would carry out of the lowest.
     #[inline]
     pub(crate) fn expand<const W: usize>(&self, inverse: &[u64; W], r: &[u64; 4]) -> [u64; W] {
         const { assert!(W >= 4) }

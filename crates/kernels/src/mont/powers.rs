@@ -12,10 +12,10 @@
 //!
 //! Eight ranges of digits, cut so that they have equally much to do, are worked off at a time. A step
 //! multiplies each run by its next value; where that was the last of its digit, the run is a factor of a sum.
-//! Of these, eight are taken at a time, too. There may be several such groups of eight, for threads to take
-//! whichever is next: one is never as quick as the other. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by
+//! Of these, eight are taken at a time, too. With IFMA that is done in lanes (`ifma/lanes.rs`), else one by
 //! one. The steps are laid out beforehand, so that values, which are met in an order that no cache foresees,
-//! are fetched from memory while the products before them are made.
+//! are fetched from memory while the products before them are made. There may be several such groups of eight,
+//! of which threads take whichever is next: no two of them are equally quick.
 //!
 //! # What was tried
 //! Buckets, each a product of its own, and collected afterwards, need as many multiplications (a bucket's
@@ -195,7 +195,7 @@ impl Schedule {
     /// `values`.
     ///
     /// # Panics
-    /// A term has no value, or there is no group.
+    /// A term has no value, there are 2^32 of them, or no groups.
     pub fn lay_out(
         &mut self,
         (terms, exponents): (&[Term], Exponents),
@@ -240,6 +240,7 @@ impl Schedule {
         let all: usize = self.places.iter().map(|&number| steps_of(number)).sum();
         let runs = 8 * self.groups;
         let each = all.div_ceil(runs);
+        assert!(u32::try_from(runs * (each + 1)).is_ok(), "steps have numbers of 32 bits");
         self.steps.clear();
         self.steps.resize(each * self.groups, NO_STEP);
         self.lowest.clear();
@@ -443,6 +444,9 @@ mod tests {
                     // Few values and many sums: the power of two that is missing is negative.
                     (300, 3, 1..400),
                     (9, 0, 1..400),
+                    // In lanes also where they are in two or three groups.
+                    (2000, 0, 1..100),
+                    (2400, 0, 0..128),
                 ];
                 for (i, (count, kind, range)) in cases.into_iter().enumerate() {
                     let terms = terms(&mut words, count, kind);

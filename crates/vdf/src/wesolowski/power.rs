@@ -110,7 +110,7 @@ fn product(
             });
         }
         mine.run(tape, terms, (&parts, 0));
-        // The threads are not joined: until one is gone takes as long as until it began.
+        // All are waited for, but not joined: until a thread is gone takes as long as until it began.
     });
     // Their space is for the next product.
     let mut out = workers[0].ring.one();
@@ -144,19 +144,25 @@ impl Space {
         let each = (plan.scheduled() as usize).div_ceil(parts);
         let digits = plan.digits().len().div_ceil(parts);
         let room = || {
-            let terms = vec![Term { value: 1, digit: 1 }; if parts > 1 { each } else { 0 }];
+            let copies = if parts > 1 { each + ROOM } else { 0 };
+            let terms = vec![Term { value: 1, digit: 1 }; copies];
             (Schedule::with_room(each, digits), terms)
         };
         Self { bytes, terms, workers: workers(plan, ring, room) }
     }
 }
 
+/// Terms that a part may have above the mean, as a rule.
+const ROOM: usize = 512;
+
 /// So many multiplications, 0.3 ms of them modulo 2048 bits, are worth a thread: it may take as long to start.
 const WORTH_THREAD: u64 = 4000;
 
 /// Parts of the digits, one for each thread that is worth it.
 fn parts(plan: &Plan) -> u32 {
-    let worth = (plan.multiplications() / WORTH_THREAD).clamp(1, plan.threads as u64);
+    // They share the work of one j.
+    let multiplications = plan.multiplications() / plan.stride.max(1);
+    let worth = (multiplications / WORTH_THREAD).clamp(1, plan.threads as u64);
     u32::try_from(worth).unwrap_or(u32::MAX).min(plan.digits().end - plan.digits().start)
 }
 
@@ -176,7 +182,7 @@ fn workers(plan: &Plan, ring: &FastRing, room: impl Fn() -> (Schedule, Vec<Term>
 struct Worker {
     ring: FastRing,
     range: Range<u32>,
-    /// The terms with these digits, where there are others.
+    /// Space for the terms with these digits, where there are others.
     terms: Vec<Term>,
     schedule: Schedule,
 }
@@ -185,8 +191,9 @@ impl Worker {
     /// Lays out the part of that index, and multiplies the groups of it and of others that are left.
     fn run(&mut self, tape: &Tape, terms: (&[Term], Exponents), (parts, me): (&[Part], usize)) {
         let mut schedule = std::mem::take(&mut self.schedule);
-        self.take_terms(terms.0);
-        schedule.lay_out((&self.terms, terms.1), &self.range, tape.values().len(), GROUPS);
+        let taken = self.take_terms(terms.0);
+        let own = (&self.terms[..taken], terms.1);
+        schedule.lay_out(own, &self.range, tape.values().len(), GROUPS);
         parts[me].schedule.get_or_init(|| schedule);
         let mut out = self.ring.one();
         let (before, from_mine) = parts.split_at(me);
@@ -205,16 +212,17 @@ impl Worker {
         parts[me].out.get_or_init(|| out);
     }
 
-    /// Copies the terms with digits of the range, without jumps: which these are nothing foretells.
-    fn take_terms(&mut self, terms: &[Term]) {
+    /// Copies the terms with digits of the range, without jumps, for nothing foretells which these are; returns
+    /// their number.
+    fn take_terms(&mut self, terms: &[Term]) -> usize {
         let (own, mut taken) = (&mut self.terms, 0);
         for term in terms {
             if taken == own.len() {
-                own.resize(2 * taken + 1024, Term::default());
+                own.resize(taken + taken / 8 + ROOM, Term::default());
             }
             own[taken] = *term;
             taken += usize::from(self.range.contains(&term.digit));
         }
-        own.truncate(taken);
+        taken
     }
 }
