@@ -68,10 +68,11 @@ fn slide(bytes: &[u8], bits: u32, out: &mut Vec<Term>) {
     loop {
         // So often no place comes to its end.
         let rounds = at.iter().zip(ends).map(|(at, end)| end.saturating_sub(*at) / READ).min();
-        if rounds.is_none_or(|rounds| rounds == 0) {
+        let rounds = rounds.unwrap_or(0);
+        if rounds == 0 {
             break;
         }
-        for _ in 0..rounds.unwrap_or(0) {
+        for _ in 0..rounds {
             at.iter_mut().for_each(|at| out.extend(next_window(bytes, at, bits)));
         }
     }
@@ -161,7 +162,7 @@ mod tests {
         }
     }
 
-    /// A window, however far from where it is looked for, and whatever is beside it.
+    /// A window of ones, however far from where it is looked for.
     #[test]
     fn windows_after_any_zeros() {
         for bits in 1..=20 {
