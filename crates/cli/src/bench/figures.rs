@@ -85,6 +85,7 @@ mod tests {
             per_second,
             bytes,
             share: None,
+            share_least: None,
         }
     }
 

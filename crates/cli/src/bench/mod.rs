@@ -99,6 +99,9 @@ pub(crate) struct Row {
     /// Of a proof of delay: its time after the last squaring, in times of its T squarings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) share: Option<f64>,
+    /// The same by the least of all times: where a core is shared, proofs suffer more than squarings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) share_least: Option<f64>,
 }
 
 /// The whole result: `bench … --json` prints it.
@@ -231,18 +234,19 @@ impl Runner {
         if !self.wants(case.name, &case.params) {
             return Ok(());
         }
-        let (start, mut ns, mut shares) = (Instant::now(), Vec::new(), Vec::new());
+        let (start, mut ns, mut wholes) = (Instant::now(), Vec::new(), Vec::new());
         while ns.len() < MOST_CALLS && (ns.len() < LEAST_CALLS || start.elapsed() < self.budget) {
             let [part, whole] = call()?;
             ns.push(part);
-            shares.push(part / whole);
+            wholes.push(whole);
         }
-        self.push(case, &mut ns, &mut [], &mut shares);
+        self.push(case, &mut ns, &mut [], &mut wholes);
         Ok(())
     }
 
-    fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64], shares: &mut [f64]) {
+    fn push(&mut self, case: Case, ns: &mut [f64], cycles: &mut [f64], wholes: &mut [f64]) {
         let median = |values: &mut [f64]| (!values.is_empty()).then(|| percentile(values, 50));
+        let mut shares: Vec<f64> = ns.iter().zip(&*wholes).map(|(ns, whole)| ns / whole).collect();
         let ns_median = percentile(ns, 50);
         let row = Row {
             name: case.name.into(),
@@ -257,7 +261,8 @@ impl Runner {
             cycles_median: median(cycles),
             per_second: 1e9 / ns_median,
             bytes: case.bytes,
-            share: median(shares),
+            share: median(&mut shares),
+            share_least: (!wholes.is_empty()).then(|| percentile(ns, 0) / percentile(wholes, 0)),
         };
         let fields = serde_json::to_value(&row).unwrap_or_default();
         self.context.event("bench.row", table::line(&row), fields);

@@ -24,7 +24,9 @@ fn cycles(cycles: Option<f64>) -> String {
 
 /// One row.
 pub(super) fn line(row: &Row) -> String {
-    let share = row.share.map_or(String::new(), |share| format!("  {:.1} % of T", 100.0 * share));
+    let share = row.share.zip(row.share_least).map_or(String::new(), |(share, least)| {
+        format!("  {:.1} % of T, at the least {:.1} %", 100.0 * share, 100.0 * least)
+    });
     format!(
         "{:<24} {:<34} {:<10} {:>2} {:>5} {:>11} {:>11} {:>11} {:>9}{share}",
         row.name,
