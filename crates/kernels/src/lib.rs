@@ -37,5 +37,6 @@ pub mod sha512;
 pub mod sha512x8;
 #[cfg(target_arch = "x86_64")]
 pub mod small_factors_x16;
+pub mod threads;
 pub mod weierstrass;
 pub mod wipe;

@@ -6,7 +6,7 @@
 //! are not well formed are left to [`crate::verify`], which says what is wrong with them. With AVX2
 //! alone it is four. Proofs on P-256 and secp256k1 are verified eight at a time, too.
 //!
-//! Work is spread over the current rayon thread pool.
+//! Work is spread over the current rayon thread pool; a forked process has one of its own.
 
 mod four;
 #[cfg(target_arch = "x86_64")]
@@ -24,6 +24,7 @@ use crate::suite::Sec1Map;
 use crate::suite::{Group, Suite};
 use crate::verify;
 use rayon::prelude::*;
+use tetralith_kernels::threads;
 
 /// One proof to verify, as it came.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +79,7 @@ pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>>
     {
         return in_chunks(rows, &|rows| four::verify(suite, rules, rows));
     }
-    rows.par_iter().map(one).collect()
+    threads::install(|| rows.par_iter().map(one).collect())
 }
 
 /// Verifies rows of any suites; the verdicts are in the rows' order. Those of one suite are verified
@@ -110,7 +111,7 @@ fn in_chunks(rows: &[Row<'_>], verify: Eight<'_>) -> Vec<Result<Output, Error>> 
     if threads == 1 || rows.len() <= len {
         return rows.chunks(len).flat_map(verify).collect();
     }
-    rows.par_chunks(len).flat_map_iter(verify).collect()
+    threads::install(|| rows.par_chunks(len).flat_map_iter(verify).collect())
 }
 
 /// Proves the output of an input for each key; the proofs are in the rows' order, and are those that
@@ -138,9 +139,9 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
                 _ => rows.iter().map(|(key, alpha)| key.prove(alpha)).collect(),
             })
         });
-        return chunks.collect();
+        return threads::install(|| chunks.collect());
     }
-    rows.par_iter().map(|(key, alpha)| key.prove(alpha)).collect()
+    threads::install(|| rows.par_iter().map(|(key, alpha)| key.prove(alpha)).collect())
 }
 
 /// Names the kernel that verifies `n` proofs of a suite here, for benchmarks and messages.

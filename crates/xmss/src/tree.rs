@@ -16,6 +16,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use tetralith_kernels::ct;
+use tetralith_kernels::threads;
 use tetralith_kernels::wipe::Wiped;
 
 /// How far a computation of leaves has come; returning `false` cancels it.
@@ -143,9 +144,11 @@ impl Tree {
         let missing: usize = parts.iter().map(|(_, out)| out.len() / shape.n).sum();
         let counter = Counter { done: AtomicU64::new(leaves - missing as u64), leaves, progress };
         counter.add(0)?;
-        parts.into_par_iter().with_max_len(1).try_for_each(|(part, out)| {
-            leaf_part(key, place, part, out, &counter)?;
-            kept.save(part, out)
+        threads::install(|| {
+            parts.into_par_iter().with_max_len(1).try_for_each(|(part, out)| {
+                leaf_part(key, place, part, out, &counter)?;
+                kept.save(part, out)
+            })
         })?;
         hash_levels(key, place, shape, &mut nodes);
         // The root is the public key, and every other node is in some signature's path.

@@ -16,6 +16,7 @@ use crate::wots::{LAST, digits};
 use core::cell::Cell;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use tetralith_kernels::threads;
 
 /// A signature, decoded as far as its length and index.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -108,7 +109,7 @@ impl PublicKey {
 
 /// Verifies many signatures together, under one key or several, and says of each whether it is valid.
 ///
-/// The results are exactly those of verifying one at a time. Large batches use rayon's threads.
+/// The results are exactly those of verifying one at a time. Large batches use the current rayon pool's threads.
 pub fn verify_many(items: &[Item<'_>]) -> Vec<Result<(), Error>> {
     let mut results: Vec<Result<(), Error>> = Vec::new();
     let mut by_params: HashMap<Params, Vec<(usize, Item<'_>, Signature<'_>)>> = HashMap::new();
@@ -127,8 +128,10 @@ pub fn verify_many(items: &[Item<'_>]) -> Vec<Result<(), Error>> {
         let roots: Vec<Value> = if list.len() <= GROUP {
             roots(params, &list)
         } else {
-            let groups = list.par_chunks(GROUP);
-            groups.flat_map_iter(|group| roots(params, group)).collect()
+            threads::install(|| {
+                let groups = list.par_chunks(GROUP);
+                groups.flat_map_iter(|group| roots(params, group)).collect()
+            })
         };
         for ((i, item, _), root) in list.iter().zip(roots) {
             if root[..params.n()] != *item.public_key.root() {
