@@ -127,9 +127,12 @@ pub(crate) fn decode_proof(rules: &EdwardsRules, proof: &[u8]) -> Result<Parsed,
     Ok(Parsed { gamma, s })
 }
 
-/// s as the suite takes it, if it does.
+/// s as the suite takes it, below L; none where the suite refuses it.
 pub(crate) fn decode_s(rules: &EdwardsRules, proof: &[u8]) -> Option<[u8; 32]> {
     let s = take_32(proof, proof.len() - 32);
+    if s[31] < 0x10 {
+        return Some(s); // below 2^252, so below L
+    }
     if rules.reduce_s {
         return Some(Scalar::from_bytes_mod_order(s).to_bytes());
     }

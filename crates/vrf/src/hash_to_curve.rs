@@ -35,8 +35,9 @@ pub fn encode_to_curve(key: &PublicKey, alpha: &[u8]) -> Result<Vec<u8>, Error> 
         Group::P256(map) => {
             sec1::<P256>(map, key.as_bytes(), alpha).map(|h| P256::encode(&h).to_vec())
         }
-        Group::Secp256k1 => sec1::<K256>(Sec1Map::TryAndIncrement, key.as_bytes(), alpha)
-            .map(|h| K256::encode(&h).to_vec()),
+        Group::Secp256k1(map) => {
+            sec1::<K256>(map, key.as_bytes(), alpha).map(|h| K256::encode(&h).to_vec())
+        }
     }
 }
 

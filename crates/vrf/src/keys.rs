@@ -3,7 +3,7 @@
 use crate::edwards;
 use crate::error::{Error, Part};
 use crate::sec1::{self, K256, P256, Sec1};
-use crate::suite::{Group, Suite};
+use crate::suite::{EdwardsRules, Group, Sec1Map, Suite};
 use core::fmt;
 use rand_core::CryptoRng;
 use tetralith_kernels::edwards25519::Point;
@@ -24,8 +24,9 @@ pub struct SecretKey {
 
 #[derive(ZeroizeOnDrop)]
 pub(crate) enum Secret {
-    Edwards(edwards::Secret),
-    Sec1(sec1::Secret),
+    Edwards(#[zeroize(skip)] &'static EdwardsRules, edwards::Secret),
+    P256(#[zeroize(skip)] Sec1Map, sec1::Secret),
+    K256(#[zeroize(skip)] Sec1Map, sec1::Secret),
 }
 
 /// A decoded and validated public key of a suite.
@@ -38,9 +39,9 @@ pub struct PublicKey {
 
 #[derive(Clone, Copy)]
 pub(crate) enum KeyPoint {
-    Edwards(Point),
-    P256(Affine<<P256 as Sec1>::Public>),
-    K256(Affine<<K256 as Sec1>::Public>),
+    Edwards(&'static EdwardsRules, Point),
+    P256(Sec1Map, Affine<<P256 as Sec1>::Public>),
+    K256(Sec1Map, Affine<<K256 as Sec1>::Public>),
 }
 
 pub(crate) fn expect_len(part: Part, bytes: &[u8], expected: usize) -> Result<(), Error> {
@@ -62,9 +63,13 @@ impl SecretKey {
         let mut copy = [0; 32];
         copy.copy_from_slice(bytes);
         let secret = match suite.group() {
-            Group::Edwards25519(_) => Ok(Secret::Edwards(edwards::Secret::new(&copy))),
-            Group::P256(_) => sec1::Secret::new::<P256>(&copy).map(Secret::Sec1),
-            Group::Secp256k1 => sec1::Secret::new::<K256>(&copy).map(Secret::Sec1),
+            Group::Edwards25519(rules) => Ok(Secret::Edwards(rules, edwards::Secret::new(&copy))),
+            Group::P256(map) => {
+                sec1::Secret::new::<P256>(&copy).map(|secret| Secret::P256(map, secret))
+            }
+            Group::Secp256k1(map) => {
+                sec1::Secret::new::<K256>(&copy).map(|secret| Secret::K256(map, secret))
+            }
         };
         let key = secret.map(|secret| SecretKey { suite, bytes: copy, secret });
         copy.zeroize();
@@ -107,8 +112,8 @@ impl SecretKey {
 
     pub(crate) fn public_key_bytes(&self) -> &[u8] {
         match &self.secret {
-            Secret::Edwards(secret) => secret.public_key(),
-            Secret::Sec1(secret) => secret.public_key(),
+            Secret::Edwards(_, secret) => secret.public_key(),
+            Secret::P256(_, secret) | Secret::K256(_, secret) => secret.public_key(),
         }
     }
 }
@@ -130,16 +135,16 @@ impl PublicKey {
         expect_len(Part::PublicKey, bytes, suite.public_key_len())?;
         let point = match suite.group() {
             Group::Edwards25519(rules) => {
-                edwards::decode_public_key(rules, &edwards::take_32(bytes, 0))
-                    .map(KeyPoint::Edwards)
+                let point = edwards::decode_public_key(rules, &edwards::take_32(bytes, 0))?;
+                KeyPoint::Edwards(rules, point)
             }
-            Group::P256(_) => {
-                sec1::decode_point::<P256>(bytes, Part::PublicKey).map(KeyPoint::P256)
+            Group::P256(map) => {
+                KeyPoint::P256(map, sec1::decode_point::<P256>(bytes, Part::PublicKey)?)
             }
-            Group::Secp256k1 => {
-                sec1::decode_point::<K256>(bytes, Part::PublicKey).map(KeyPoint::K256)
+            Group::Secp256k1(map) => {
+                KeyPoint::K256(map, sec1::decode_point::<K256>(bytes, Part::PublicKey)?)
             }
-        }?;
+        };
         let padded = core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0));
         Ok(PublicKey { suite, bytes: padded, point })
     }

@@ -19,8 +19,6 @@ use crate::keys::SecretKey;
 use crate::proof::{Output, Proof};
 #[cfg(target_arch = "x86_64")]
 use crate::sec1::{K256, P256};
-#[cfg(target_arch = "x86_64")]
-use crate::suite::Sec1Map;
 use crate::suite::{Group, Suite};
 use crate::verify;
 use rayon::prelude::*;
@@ -63,8 +61,7 @@ pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>>
             Group::P256(map) => {
                 (LEAST_SEC1, &move |rows| sec1::verify::<P256>(lanes, suite, map, rows))
             }
-            Group::Secp256k1 => {
-                let map = Sec1Map::TryAndIncrement;
+            Group::Secp256k1(map) => {
                 (LEAST_SEC1, &move |rows| sec1::verify::<K256>(lanes, suite, map, rows))
             }
         };

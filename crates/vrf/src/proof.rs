@@ -4,7 +4,7 @@ use crate::edwards;
 use crate::error::{Error, Part};
 use crate::keys::{expect_len, hex};
 use crate::sec1::{self, K256, P256, Sec1};
-use crate::suite::{Group, Suite};
+use crate::suite::{EdwardsRules, Group, Sec1Map, Suite};
 use core::fmt;
 use subtle::ConstantTimeEq;
 
@@ -18,9 +18,9 @@ pub struct Proof {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Parsed {
-    Edwards(edwards::Parsed),
-    P256(sec1::Parsed<<P256 as Sec1>::Public>),
-    K256(sec1::Parsed<<K256 as Sec1>::Public>),
+    Edwards(&'static EdwardsRules, edwards::Parsed),
+    P256(Sec1Map, sec1::Parsed<<P256 as Sec1>::Public>),
+    K256(Sec1Map, sec1::Parsed<<K256 as Sec1>::Public>),
 }
 
 impl Proof {
@@ -33,10 +33,12 @@ impl Proof {
     pub fn from_bytes(suite: Suite, bytes: &[u8]) -> Result<Proof, Error> {
         expect_len(Part::Proof, bytes, suite.proof_len())?;
         let parsed = match suite.group() {
-            Group::Edwards25519(rules) => edwards::decode_proof(rules, bytes).map(Parsed::Edwards),
-            Group::P256(_) => sec1::decode_proof::<P256>(bytes).map(Parsed::P256),
-            Group::Secp256k1 => sec1::decode_proof::<K256>(bytes).map(Parsed::K256),
-        }?;
+            Group::Edwards25519(rules) => {
+                Parsed::Edwards(rules, edwards::decode_proof(rules, bytes)?)
+            }
+            Group::P256(map) => Parsed::P256(map, sec1::decode_proof::<P256>(bytes)?),
+            Group::Secp256k1(map) => Parsed::K256(map, sec1::decode_proof::<K256>(bytes)?),
+        };
         Ok(Proof::new(suite, bytes, parsed))
     }
 
@@ -62,16 +64,16 @@ impl Proof {
     /// RFC 9381 §5.2
     #[must_use]
     pub fn to_hash(&self) -> Output {
-        match (&self.parsed, self.suite.group()) {
-            (Parsed::Edwards(parsed), Group::Edwards25519(rules)) => {
+        let gamma = &self.bytes[..33]; // as a suite on P-256 or secp256k1 encodes it
+        match &self.parsed {
+            Parsed::Edwards(rules, parsed) => {
                 Output::new(self.suite, &edwards::proof_to_hash(rules, &parsed.gamma))
             }
-            (Parsed::P256(_), Group::P256(map)) => {
-                Output::new(self.suite, &sec1::proof_to_hash::<P256>(map, &self.bytes[..33]))
+            Parsed::P256(map, _) => {
+                Output::new(self.suite, &sec1::proof_to_hash::<P256>(*map, gamma))
             }
-            _ => {
-                let map = crate::suite::Sec1Map::TryAndIncrement;
-                Output::new(self.suite, &sec1::proof_to_hash::<K256>(map, &self.bytes[..33]))
+            Parsed::K256(map, _) => {
+                Output::new(self.suite, &sec1::proof_to_hash::<K256>(*map, gamma))
             }
         }
     }

@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::keys::{Secret, SecretKey};
 use crate::proof::{Output, Parsed, Proof};
 use crate::sec1::{K256, P256};
-use crate::suite::{Group, Sec1Map};
 
 impl SecretKey {
     /// Proves the output of an input; the proof is deterministic.
@@ -18,22 +17,17 @@ impl SecretKey {
     ///
     /// RFC 9381 §5.1
     pub fn prove(&self, alpha: &[u8]) -> Result<Proof, Error> {
-        let bytes = match (&self.secret, self.suite.group()) {
-            (Secret::Edwards(secret), Group::Edwards25519(rules)) => {
+        let proof = match &self.secret {
+            Secret::Edwards(rules, secret) => {
                 let proven = secret.prove(rules, alpha)?;
                 let bytes = proven.to_bytes(rules.format);
                 let parsed = edwards::Parsed { gamma: proven.gamma_point, s: proven.s };
-                return Ok(Proof::new(self.suite, &bytes, Parsed::Edwards(parsed)));
+                return Ok(Proof::new(self.suite, &bytes, Parsed::Edwards(rules, parsed)));
             }
-            (Secret::Sec1(secret), Group::P256(map)) => {
-                secret.prove::<P256>(map, alpha)?.proof.to_vec()
-            }
-            (Secret::Sec1(secret), _) => {
-                secret.prove::<K256>(Sec1Map::TryAndIncrement, alpha)?.proof.to_vec()
-            }
-            (Secret::Edwards(_), _) => return Err(Error::Invalid),
+            Secret::P256(map, secret) => secret.prove::<P256>(*map, alpha)?.proof,
+            Secret::K256(map, secret) => secret.prove::<K256>(*map, alpha)?.proof,
         };
-        Proof::from_bytes(self.suite, &bytes)
+        Proof::from_bytes(self.suite, &proof)
     }
 
     /// Proves, and gives the output with the proof.
@@ -53,11 +47,11 @@ impl SecretKey {
     /// # Security
     /// As [`SecretKey::prove`].
     pub fn output(&self, alpha: &[u8]) -> Result<Output, Error> {
-        match (&self.secret, self.suite.group()) {
-            (Secret::Edwards(secret), Group::Edwards25519(rules)) => {
+        match &self.secret {
+            Secret::Edwards(rules, secret) => {
                 Ok(Output::new(self.suite, &secret.output(rules, alpha)?))
             }
-            _ => Ok(self.prove(alpha)?.to_hash()),
+            Secret::P256(..) | Secret::K256(..) => Ok(self.prove(alpha)?.to_hash()),
         }
     }
 }
@@ -82,17 +76,17 @@ mod tests {
             let secret_key = hex::decode(field("SK")).unwrap();
             let key = SecretKey::from_bytes(suite, &secret_key).unwrap();
             let alpha = hex::decode(field("alpha")).unwrap();
-            let got = match (&key.secret, suite.group()) {
-                (Secret::Edwards(secret), Group::Edwards25519(rules)) => {
+            let got = match &key.secret {
+                Secret::Edwards(rules, secret) => {
                     let p = secret.prove(rules, &alpha).unwrap();
                     [hex::encode(p.h), hex::encode(*p.k), hex::encode(p.u), hex::encode(p.v)]
                 }
-                (Secret::Sec1(secret), Group::P256(map)) => {
-                    let p = secret.prove::<P256>(map, &alpha).unwrap();
+                Secret::P256(map, secret) => {
+                    let p = secret.prove::<P256>(*map, &alpha).unwrap();
                     let [h, u, v] = p.huv.map(hex::encode);
                     [h, hex::encode(*p.k), u, v]
                 }
-                _ => panic!("{suite}"),
+                Secret::K256(..) => panic!("RFC 9381 has no suite on secp256k1: {suite}"),
             };
             assert_eq!(got, ["H", "k", "U", "V"].map(field), "{suite}");
         }

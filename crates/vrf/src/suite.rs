@@ -112,7 +112,7 @@ impl Suite {
     pub const fn public_key_len(self) -> usize {
         match self.group() {
             Group::Edwards25519(_) => 32,
-            Group::P256(_) | Group::Secp256k1 => 33,
+            Group::P256(_) | Group::Secp256k1(_) => 33,
         }
     }
 
@@ -124,7 +124,7 @@ impl Suite {
                 Format::Challenge => 80,
                 Format::Commitments => 128,
             },
-            Group::P256(_) | Group::Secp256k1 => 81,
+            Group::P256(_) | Group::Secp256k1(_) => 81,
         }
     }
 
@@ -133,7 +133,7 @@ impl Suite {
     pub const fn output_len(self) -> usize {
         match self.group() {
             Group::Edwards25519(_) => 64,
-            Group::P256(_) | Group::Secp256k1 => 32,
+            Group::P256(_) | Group::Secp256k1(_) => 32,
         }
     }
 
@@ -146,7 +146,7 @@ impl Suite {
             Suite::Edwards25519Ell2 => Group::Edwards25519(&RFC_ELL2),
             Suite::P256Tai => Group::P256(Sec1Map::TryAndIncrement),
             Suite::P256Sswu => Group::P256(Sec1Map::Sswu),
-            Suite::Secp256k1Tai => Group::Secp256k1,
+            Suite::Secp256k1Tai => Group::Secp256k1(Sec1Map::TryAndIncrement),
             Suite::Draft03Blake2b => Group::Edwards25519(&BLAKE2B),
             Suite::Draft03Tai => Group::Edwards25519(&TAI),
             Suite::Draft03Blake2bTai => Group::Edwards25519(&BLAKE2B_TAI),
@@ -176,10 +176,10 @@ impl FromStr for Suite {
 pub(crate) enum Group {
     Edwards25519(&'static EdwardsRules),
     P256(Sec1Map),
-    Secp256k1,
+    Secp256k1(Sec1Map),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sec1Map {
     TryAndIncrement,
     Sswu,

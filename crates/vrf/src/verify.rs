@@ -5,7 +5,7 @@ use crate::error::{Error, Part};
 use crate::keys::{KeyPoint, PublicKey};
 use crate::proof::{Output, Parsed, Proof};
 use crate::sec1::{self, K256, P256};
-use crate::suite::{Group, Sec1Map, Suite};
+use crate::suite::{Group, Suite};
 
 impl PublicKey {
     /// Verifies a proof for an input and gives its output.
@@ -18,25 +18,29 @@ impl PublicKey {
     ///
     /// RFC 9381 §5.3
     pub fn verify(&self, alpha: &[u8], proof: &Proof) -> Result<Output, Error> {
-        if proof.suite() != self.suite() {
-            let (expected, got) = (self.suite(), proof.suite());
-            return Err(Error::SuiteMismatch { part: Part::Proof, expected, got });
+        let (expected, got) = (self.suite(), proof.suite());
+        let mismatch = Err(Error::SuiteMismatch { part: Part::Proof, expected, got });
+        if expected != got {
+            return mismatch;
         }
         let (key, bytes) = (self.as_bytes(), proof.as_bytes());
-        match (&self.point, &proof.parsed, self.suite().group()) {
-            (KeyPoint::Edwards(y), Parsed::Edwards(parsed), Group::Edwards25519(rules)) => {
+        // Equal suites have equal kinds of points, so no `else` below is ever taken.
+        match &self.point {
+            KeyPoint::Edwards(rules, y) => {
+                let Parsed::Edwards(_, parsed) = &proof.parsed else { return mismatch };
                 let key = edwards::take_32(key, 0);
                 let output = edwards::verify(rules, (y, &key), alpha, (parsed, bytes))?;
                 return Ok(Output::new(self.suite(), &output));
             }
-            (KeyPoint::P256(y), Parsed::P256(parsed), Group::P256(map)) => {
-                sec1::verify::<P256>(map, (y, key), alpha, (parsed, bytes))
+            KeyPoint::P256(map, y) => {
+                let Parsed::P256(_, parsed) = &proof.parsed else { return mismatch };
+                sec1::verify::<P256>(*map, (y, key), alpha, (parsed, bytes))?;
             }
-            (KeyPoint::K256(y), Parsed::K256(parsed), Group::Secp256k1) => {
-                sec1::verify::<K256>(Sec1Map::TryAndIncrement, (y, key), alpha, (parsed, bytes))
+            KeyPoint::K256(map, y) => {
+                let Parsed::K256(_, parsed) = &proof.parsed else { return mismatch };
+                sec1::verify::<K256>(*map, (y, key), alpha, (parsed, bytes))?;
             }
-            _ => Err(Error::Invalid),
-        }?;
+        }
         Ok(proof.to_hash())
     }
 }

@@ -8,6 +8,7 @@
 
 use core::ops::{Add, Neg, Sub};
 use num_bigint::{BigInt, Sign};
+use std::sync::LazyLock;
 
 /// A number, times 10^34.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,9 +22,11 @@ pub(super) enum Comparison {
     Undecided,
 }
 
-fn resolution() -> BigInt {
-    BigInt::from(10u8).pow(34)
-}
+/// 10^34, the denominator of every number here.
+static RESOLUTION: LazyLock<BigInt> = LazyLock::new(|| BigInt::from(10u8).pow(34));
+
+/// 10^-24, where series stop.
+static EPSILON: LazyLock<Fixed> = LazyLock::new(|| Fixed(BigInt::from(10u8).pow(10)));
 
 /// a/b rounded towards minus infinity.
 fn divide_down(a: &BigInt, b: &BigInt) -> BigInt {
@@ -38,29 +41,24 @@ fn divide_down(a: &BigInt, b: &BigInt) -> BigInt {
 
 impl Fixed {
     pub(super) fn integer(n: i64) -> Fixed {
-        Fixed(BigInt::from(n) * resolution())
+        Fixed(BigInt::from(n) * &*RESOLUTION)
     }
 
     /// numerator/denominator, rounded down.
     pub(super) fn ratio(numerator: &BigInt, denominator: &BigInt) -> Fixed {
-        Fixed(divide_down(&(numerator * resolution()), denominator))
+        Fixed(divide_down(&(numerator * &*RESOLUTION), denominator))
     }
 
     pub(super) fn mul(&self, other: &Fixed) -> Fixed {
-        Fixed(divide_down(&(&self.0 * &other.0), &resolution()))
+        Fixed(divide_down(&(&self.0 * &other.0), &RESOLUTION))
     }
 
     fn div(&self, other: &Fixed) -> Fixed {
-        Fixed(divide_down(&(&self.0 * resolution()), &other.0))
+        Fixed(divide_down(&(&self.0 * &*RESOLUTION), &other.0))
     }
 
     fn abs(&self) -> Fixed {
         Fixed(BigInt::from(self.0.magnitude().clone()))
-    }
-
-    /// 10^-24, where series stop.
-    fn epsilon() -> Fixed {
-        Fixed(BigInt::from(10u8).pow(10))
     }
 
     fn power(&self, n: i64) -> Fixed {
@@ -83,7 +81,7 @@ impl Fixed {
         let (mut term, mut sum) = (one.clone(), one.clone());
         for divisor in 1..1000 {
             term = term.mul(&one).div(&Fixed::integer(divisor));
-            if term.abs() < Fixed::epsilon() {
+            if term.abs() < *EPSILON {
                 break;
             }
             sum = &sum + &term;
@@ -126,7 +124,7 @@ impl Fixed {
             let a_next = &bn.mul(&a) + &factor.mul(&a_before);
             let b_next = &bn.mul(&b) + &factor.mul(&b_before);
             let convergent = a_next.div(&b_next);
-            let converged = last.is_some_and(|last| (&last - &convergent).abs() < Fixed::epsilon());
+            let converged = last.is_some_and(|last| (&last - &convergent).abs() < *EPSILON);
             if converged || n == 1001 {
                 return convergent;
             }

@@ -13,12 +13,11 @@ mod prove;
 pub(super) use prove::prove;
 
 use super::Row;
-use crate::edwards::take_32;
+use crate::edwards::{decode_s, take_32};
 use crate::error::Error;
 use crate::hash_to_curve::Digest64;
 use crate::proof::Output;
 use crate::suite::{EdwardsRules, Format, Hash, Negation, Suite};
-use curve25519_dalek::Scalar;
 use tetralith_kernels::edwards25519x8::{
     Decoded, DoubleMul, MinusC, Points, decode_all, double_mul_all_vartime, encode_all,
 };
@@ -40,6 +39,10 @@ struct Parsed {
     /// Whether the proof verified.
     valid: bool,
 }
+
+/// Hashing in lanes copies eight messages next to each other. Longer ones, in bytes, are hashed one by
+/// one from where they are: inputs may have a gibibyte.
+const MOST_COPIED: usize = 16 << 10;
 
 type Encodings = Vec<[[u8; 32]; 8]>;
 
@@ -80,7 +83,7 @@ impl Parsed {
         if lengths != (suite.public_key_len(), suite.proof_len()) {
             return Parsed::default();
         }
-        let Some(s) = read_s(rules, &take_32(proof, proof.len() - 32)) else {
+        let Some(s) = decode_s(rules, proof) else {
             return Parsed::default();
         };
         let (key, gamma) = (take_32(row.public_key, 0), take_32(proof, 0));
@@ -91,17 +94,6 @@ impl Parsed {
         }
         parsed
     }
-}
-
-/// s as the suite takes it, below L, if it does.
-fn read_s(rules: &EdwardsRules, s: &[u8; 32]) -> Option<[u8; 32]> {
-    if s[31] < 0x10 {
-        return Some(*s); // below 2^252, so below L
-    }
-    if rules.reduce_s {
-        return Some(Scalar::from_bytes_mod_order(*s).to_bytes());
-    }
-    bool::from(Scalar::from_canonical_bytes(*s).is_some()).then_some(*s)
 }
 
 impl Chunk<'_> {
@@ -198,18 +190,18 @@ impl Chunk<'_> {
     ) -> Vec<[[u8; 16]; 8]> {
         let prefix = [self.rules.suite_string, 2];
         let group = |i: usize| {
-            let digests = self.digests(|lane, message| {
-                message.extend_from_slice(&prefix);
-                if self.rules.domain_separated {
-                    message.extend_from_slice(&y[i][lane]);
-                }
-                for part in [h, gamma, u, v] {
-                    message.extend_from_slice(&part[i][lane]);
-                }
-                if self.rules.domain_separated {
-                    message.push(0);
-                }
-            });
+            let points = |lane: usize| [h, gamma, u, v].map(|part| &part[i][lane][..]);
+            let digests = if self.rules.domain_separated {
+                self.digests(|lane| {
+                    let [h, gamma, u, v] = points(lane);
+                    [&prefix[..], &y[i][lane], h, gamma, u, v, &[0]]
+                })
+            } else {
+                self.digests(|lane| {
+                    let [h, gamma, u, v] = points(lane);
+                    [&prefix[..], h, gamma, u, v]
+                })
+            };
             digests.map(|digest| core::array::from_fn(|j| digest[j]))
         };
         (0..y.len()).map(group).collect()
@@ -242,30 +234,32 @@ impl Chunk<'_> {
 
     /// The outputs from the encodings of 8 Γ. RFC 9381 §5.2
     fn outputs(&self, gamma8: &Encodings) -> Vec<[u8; 64]> {
+        let prefix = [self.rules.suite_string, 3];
         let group = |encodings: &[[u8; 32]; 8]| {
-            self.digests(|lane, message| {
-                message.extend_from_slice(&[self.rules.suite_string, 3]);
-                message.extend_from_slice(&encodings[lane]);
-                if self.rules.domain_separated {
-                    message.push(0);
-                }
-            })
+            self.digests(|lane| [&prefix[..], &encodings[lane], self.end()])
         };
         gamma8.iter().flat_map(group).collect()
     }
 
-    /// Hashes eight messages, which `write` writes.
-    fn digests(&self, write: impl Fn(usize, &mut Vec<u8>)) -> [[u8; 64]; 8] {
-        let mut buffer = Vec::with_capacity(8 * 192);
+    /// The byte after a hash's input, where the suite has one.
+    fn end(&self) -> &'static [u8] {
+        if self.rules.domain_separated { &[0] } else { &[] }
+    }
+
+    /// Hashes eight messages, given in parts.
+    fn digests<'m, const N: usize>(&self, parts: impl Fn(usize) -> [&'m [u8]; N]) -> [[u8; 64]; 8] {
+        let messages: [[&[u8]; N]; 8] = core::array::from_fn(parts);
+        let length = |parts: &[&[u8]; N]| parts.iter().map(|part| part.len()).sum::<usize>();
+        let longest = messages.iter().map(length).max().unwrap_or(0);
+        if self.rules.hash == Hash::Blake2b || longest > MOST_COPIED {
+            return messages.map(|parts| Digest64::of(self.rules.hash, &parts));
+        }
+        let mut buffer = Vec::with_capacity(8 * longest);
         let mut ends = [0; 9];
-        for lane in 0..8 {
-            write(lane, &mut buffer);
+        for (lane, parts) in messages.iter().enumerate() {
+            parts.iter().for_each(|part| buffer.extend_from_slice(part));
             ends[lane + 1] = buffer.len();
         }
-        let messages: [&[u8]; 8] = core::array::from_fn(|lane| &buffer[ends[lane]..ends[lane + 1]]);
-        match self.rules.hash {
-            Hash::Sha512 => digest_8(self.lanes, &messages),
-            Hash::Blake2b => messages.map(|message| Digest64::of(Hash::Blake2b, &[message])),
-        }
+        digest_8(self.lanes, &core::array::from_fn(|lane| &buffer[ends[lane]..ends[lane + 1]]))
     }
 }

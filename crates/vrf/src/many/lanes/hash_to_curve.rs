@@ -35,11 +35,10 @@ impl Chunk<'_> {
 
     /// draft-irtf-cfrg-vrf-03 §5.4.1.2, steps 1 to 4
     fn draft03_uniform(&self, start: usize) -> [[u8; 32]; 8] {
-        let hashes = self.digests(|lane, message| {
+        let prefix = [self.rules.suite_string, 1];
+        let hashes = self.digests(|lane| {
             let row = self.row_at(start, lane);
-            message.extend_from_slice(&[self.rules.suite_string, 1]);
-            message.extend_from_slice(&self.parsed[row].key);
-            message.extend_from_slice(self.rows[row].alpha);
+            [&prefix[..], &self.parsed[row].key, self.rows[row].alpha]
         });
         hashes.map(|hash| {
             let mut r = crate::edwards::take_32(&hash, 0);
@@ -51,19 +50,11 @@ impl Chunk<'_> {
     /// expand_message_xmd with SHA-512 of 48 bytes, mod p. RFC 9380 §5.2 and §5.3.1
     fn rfc9380_uniform(&self, start: usize) -> [[u8; 32]; 8] {
         let tag = crate::hash_to_curve::rfc9380_tag(self.rules.suite_string);
-        let b0 = self.digests(|lane, message| {
+        let b0 = self.digests(|lane| {
             let row = self.row_at(start, lane);
-            message.extend_from_slice(&[0; 128]);
-            message.extend_from_slice(&self.parsed[row].key);
-            message.extend_from_slice(self.rows[row].alpha);
-            message.extend_from_slice(&[0, 48, 0]);
-            message.extend_from_slice(&tag);
+            [&[0; 128][..], &self.parsed[row].key, self.rows[row].alpha, &[0, 48, 0], &tag]
         });
-        let b1 = self.digests(|lane, message| {
-            message.extend_from_slice(&b0[lane]);
-            message.push(1);
-            message.extend_from_slice(&tag);
-        });
+        let b1 = self.digests(|lane| [&b0[lane][..], &[1], &tag]);
         b1.map(|b1| reduce_48(&core::array::from_fn(|i| b1[i])).to_bytes())
     }
 
@@ -104,15 +95,11 @@ impl Chunk<'_> {
     }
 
     fn tai_candidates(&self, rows: &[usize], counter: u8) -> [[u8; 32]; 8] {
-        let hashes = self.digests(|lane, message| {
+        let (prefix, counter) = ([self.rules.suite_string, 1], [counter]);
+        let hashes = self.digests(|lane| {
             let row = rows[lane.min(rows.len() - 1)];
-            message.extend_from_slice(&[self.rules.suite_string, 1]);
-            message.extend_from_slice(&self.parsed[row].key);
-            message.extend_from_slice(self.rows[row].alpha);
-            message.push(counter);
-            if self.rules.domain_separated {
-                message.push(0);
-            }
+            let (key, alpha) = (&self.parsed[row].key, self.rows[row].alpha);
+            [&prefix[..], key, alpha, &counter, self.end()]
         });
         hashes.map(|hash| crate::edwards::take_32(&hash, 0))
     }

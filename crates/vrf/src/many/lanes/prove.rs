@@ -34,8 +34,10 @@ pub(crate) fn prove(
     let mut secrets = Vec::with_capacity(rows.len());
     for (key, _) in rows {
         match &key.secret {
-            Secret::Edwards(secret) => secrets.push(secret),
-            Secret::Sec1(_) => return rows.iter().map(|(key, a)| key.prove(a)).collect(),
+            Secret::Edwards(_, secret) => secrets.push(secret),
+            Secret::P256(..) | Secret::K256(..) => {
+                return rows.iter().map(|(key, a)| key.prove(a)).collect();
+            }
         }
     }
     let public: Vec<Row<'_>> = rows
@@ -50,7 +52,7 @@ pub(crate) fn prove(
         .zip(&chunk.parsed)
         .zip(proofs)
         .map(|(((key, alpha), parsed), (bytes, proof))| match parsed.well_formed {
-            true => Ok(Proof::new(key.suite(), &bytes, ParsedProof::Edwards(proof))),
+            true => Ok(Proof::new(key.suite(), &bytes, ParsedProof::Edwards(rules, proof))),
             false => key.prove(alpha),
         })
         .collect()
