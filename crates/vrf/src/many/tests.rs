@@ -3,7 +3,10 @@
 mod kinds;
 
 use super::*;
-use kinds::{EDWARDS, Owned, all_kinds, forged, ground, honest, orders, rows, rules, sec1_kinds};
+use crate::PublicKey;
+use kinds::{
+    EDWARDS, Owned, all_kinds, forged, ground, honest, near_miss, orders, rows, rules, sec1_kinds,
+};
 
 /// Every kind of row in every lane, beside every kind, with the verdict of the verifier of one.
 #[test]
@@ -54,6 +57,44 @@ fn torsion_is_accepted_among_others() {
                 }
             }
         }
+    }
+}
+
+/// Anybody can make proofs under a key of small order that satisfy every equation (x = 0): only the check
+/// of the key refuses them, in each verifier.
+#[test]
+fn keys_of_small_order_are_refused_by_every_verifier() {
+    for suite in EDWARDS {
+        let owned: Vec<Owned> = (0..64).map(|i| ground(suite, 0, [i % 8, i / 8], true)).collect();
+        let all = rows(&owned);
+        for (i, row) in all.iter().enumerate() {
+            let one = verify(suite, row.public_key, row.alpha, row.proof);
+            assert_eq!(one, Err(Error::SmallOrder), "{suite}, row {i}");
+        }
+        for verdicts in [verify_many(suite, &all), four::verify(suite, rules(suite), &all)] {
+            assert!(verdicts.iter().all(|v| *v == Err(Error::SmallOrder)), "{suite}");
+        }
+    }
+}
+
+/// Proofs that are right but for one byte of the challenge, or of U: each byte is compared.
+#[test]
+fn every_byte_of_the_challenge_is_compared() {
+    for suite in Suite::ALL {
+        let owned: Vec<Owned> = (0..32).map(|byte| near_miss(suite, byte)).collect();
+        let all = rows(&owned);
+        for (i, row) in all.iter().enumerate() {
+            let key = PublicKey::from_bytes(suite, row.public_key).unwrap();
+            let proof = Proof::from_bytes(suite, row.proof).unwrap();
+            assert_eq!(key.verify(row.alpha, &proof), Err(Error::Invalid), "{suite}, byte {i}");
+            let one = verify(suite, row.public_key, row.alpha, row.proof);
+            assert_eq!(one, Err(Error::Invalid), "{suite}, byte {i}");
+        }
+        let mut verdicts = verify_many(suite, &all);
+        if EDWARDS.contains(&suite) {
+            verdicts.extend(four::verify(suite, rules(suite), &all));
+        }
+        assert!(verdicts.iter().all(|verdict| *verdict == Err(Error::Invalid)), "{suite}");
     }
 }
 

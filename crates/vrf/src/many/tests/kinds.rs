@@ -1,7 +1,8 @@
 //! Rows to verify of every kind: honest, forged, malformed, and with points of small order.
 
 use super::super::Row;
-use crate::suite::{EdwardsRules, Format, Group, Negation, Suite};
+use crate::sec1::{self, K256, P256, Sec1};
+use crate::suite::{EdwardsRules, Format, Group, Negation, Sec1Map, Suite};
 use crate::{SecretKey, edwards, hash_to_curve};
 use curve25519_dalek::Scalar;
 use curve25519_dalek::constants::EIGHT_TORSION;
@@ -73,6 +74,54 @@ fn with_torsion(suite: Suite, seed: u8, on: [usize; 2], k: u64, guess: u64) -> (
 pub(super) fn ground(suite: Suite, seed: u8, on: [usize; 2], accepted: bool) -> Owned {
     let trials = (1000..).map(|k| with_torsion(suite, seed, on, k, k % 8));
     trials.filter(|(_, right)| *right == accepted).map(|(row, _)| row).next().unwrap()
+}
+
+/// A proof whose challenge, or whose U for a proof that carries U and V, has one wrong byte, and whose s
+/// is made to fit: every other check of the verifier holds.
+pub(super) fn near_miss(suite: Suite, byte: usize) -> Owned {
+    let alpha = vec![9; 9];
+    match suite.group() {
+        Group::Edwards25519(rules) => edwards_near_miss(rules, alpha, byte),
+        Group::P256(map) => sec1_near_miss::<P256>(map, alpha, byte),
+        Group::Secp256k1(map) => sec1_near_miss::<K256>(map, alpha, byte),
+    }
+}
+
+fn edwards_near_miss(rules: &EdwardsRules, alpha: Vec<u8>, byte: usize) -> Owned {
+    let (x, k) = (Scalar::from(7u8), Scalar::from(11u8));
+    let y = base().mul(&x.to_bytes()).encode();
+    let h = hash_to_curve::edwards(rules, &y, &alpha).unwrap();
+    let gamma = h.mul(&x.to_bytes()).encode();
+    let mut u = base().mul(&k.to_bytes()).encode();
+    let v = h.mul(&k.to_bytes()).encode();
+    let mut c = edwards::challenge(rules, &y, &h.encode(), &gamma, &u, &v);
+    match rules.format {
+        Format::Challenge => c[byte % 16] ^= 1,
+        Format::Commitments => {
+            u[byte % 32] ^= 1;
+            c = edwards::challenge(rules, &y, &h.encode(), &gamma, &u, &v);
+        }
+    }
+    let s = (k + edwards::scalar(&c) * x).to_bytes();
+    let proof = match rules.format {
+        Format::Challenge => [&gamma[..], &c, &s].concat(),
+        Format::Commitments => [gamma, u, v, s].concat(),
+    };
+    Owned(y.to_vec(), alpha, proof)
+}
+
+fn sec1_near_miss<C: Sec1>(map: Sec1Map, alpha: Vec<u8>, byte: usize) -> Owned {
+    let number = |n: u8| C::scalar_reduced(&core::array::from_fn(|i| if i == 31 { n } else { 0 }));
+    let (x, k) = (number(7), number(11));
+    let y = C::encode(&C::mul_base(&x));
+    let h_point = hash_to_curve::sec1::<C>(map, &y, &alpha).unwrap();
+    let [h, gamma, v] = [number(1), x, k].map(|n| C::encode(&C::mul(&h_point, &n)));
+    let u = C::encode(&C::mul_base(&k));
+    let mut c = sec1::challenge::<C>(map, &y, &h, &gamma, &u, &v);
+    c[byte % 16] ^= 1;
+    let wide = core::array::from_fn(|i| if i < 16 { 0 } else { c[i - 16] });
+    let s = C::scalar_bytes(&C::mul_add(&k, &C::scalar_reduced(&wide), &x));
+    Owned(y.to_vec(), alpha, [&gamma[..], &c, &s].concat())
 }
 
 /// One bit of something changed.
