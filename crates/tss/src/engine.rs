@@ -20,6 +20,8 @@ pub use blame::{Abort, Blame, Check, Evidence};
 use core::fmt;
 use core::num::NonZeroU8;
 
+use zeroize::Zeroizing;
+
 /// One of the parties that hold a key, numbered from 1: its evaluation point in Shamir's scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartyId(NonZeroU8);
@@ -119,8 +121,8 @@ pub const MAX_MESSAGE: usize = 65_536;
 pub struct Outgoing {
     /// Who receives it.
     pub to: Recipient,
-    /// The encoded message.
-    pub bytes: Vec<u8>,
+    /// The encoded message; it is wiped when dropped.
+    pub bytes: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for Outgoing {

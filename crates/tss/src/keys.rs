@@ -161,7 +161,9 @@ pub struct KeyShare {
     public: PublicKeyPackage,
     #[zeroize(skip)]
     me: PartyId,
-    secret: Scalar,
+    /// In a box, so that a share that is moved leaves no copy behind; it wipes itself.
+    #[zeroize(skip)]
+    secret: Box<Zeroizing<Scalar>>,
     pairs: Vec<Pair>,
 }
 
@@ -170,7 +172,7 @@ impl KeyShare {
     pub(crate) fn new(
         public: PublicKeyPackage,
         me: PartyId,
-        secret: Scalar,
+        secret: Box<Zeroizing<Scalar>>,
         pairs: Vec<Pair>,
     ) -> Self {
         Self { public, me, secret, pairs }
@@ -190,6 +192,21 @@ impl KeyShare {
 
     pub(crate) fn secret(&self) -> &Scalar {
         &self.secret
+    }
+
+    /// All secrets, with their names.
+    #[cfg(test)]
+    pub(crate) fn secrets(&self) -> Vec<crate::wiped::Secret> {
+        use crate::wiped::secret;
+        let mut all = vec![secret("share", self.secret.to_bytes())];
+        for pair in &self.pairs {
+            all.push(secret("pair seed", pair.seed));
+            all.push(secret("zero seed", pair.zero_seed()));
+            all.push(secret("choices", pair.as_alice.choices.to_le_bytes()));
+            all.extend(pair.as_alice.pads.iter().map(|pad| secret("chosen pad", pad)));
+            all.extend(pair.as_bob.pads.iter().flatten().map(|pad| secret("offered pad", pad)));
+        }
+        all
     }
 
     /// The setup with `peer`.
@@ -244,7 +261,8 @@ impl KeyShare {
             return Err(DecodeError::Length { expected, got });
         }
         let public = PublicKeyPackage::read(&mut reader, threshold)?;
-        let secret = Zeroizing::new(reader.scalar().map_err(|_| DecodeError::Scalar("the share"))?);
+        let secret = reader.scalar().map_err(|_| DecodeError::Scalar("the share"))?;
+        let secret = Box::new(Zeroizing::new(secret));
         let point = ProjectivePoint::mul_by_generator(&secret);
         if point != public.commitments.evaluate_vartime(me) {
             return Err(DecodeError::Inconsistent("the share"));
@@ -254,7 +272,7 @@ impl KeyShare {
             pairs.push(read_pair(&mut reader, peer).map_err(short(expected))?);
         }
         reader.finish().map_err(short(expected))?;
-        Ok(Self { public, me, secret: *secret, pairs })
+        Ok(Self { public, me, secret, pairs })
     }
 }
 

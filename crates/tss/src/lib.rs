@@ -31,9 +31,10 @@
 //! ```
 //!
 //! # Security
-//! Secrets are handled in constant time and wiped when dropped, as far as the compiler lets; an
-//! owner's copies of [`engine::Outgoing`] messages are the owner's to wipe. Encrypted and
-//! authenticated channels are the owner's duty as well. Protocol and formats: `docs/tss-protocol.md`.
+//! Secrets are handled in constant time and wiped when dropped: a test searches the freed memory of
+//! every protocol for them. What the compiler leaves on the stack is not wiped, and an owner wipes its
+//! own copies of [`engine::Outgoing`] messages. Encrypted and authenticated channels are the owner's
+//! duty as well. Protocol and formats: `docs/tss-protocol.md`.
 
 pub mod dkls23;
 pub mod engine;
@@ -43,6 +44,8 @@ pub(crate) mod machine;
 pub(crate) mod oracle;
 pub(crate) mod signature;
 pub mod sim;
+#[cfg(test)]
+mod wiped;
 pub(crate) mod wire;
 
 pub use dkls23::{keygen, refresh, sign};

@@ -37,8 +37,10 @@ const VERSION: u8 = 1;
 const HASH: usize = 32;
 
 /// A session of the protocol `P`.
+///
+/// The protocol's state lies in a box: where a session is moved, no copy of its secrets stays behind.
 pub(crate) struct Machine<P: Rounds> {
-    rounds: Option<P>,
+    rounds: Option<Box<P>>,
     protocol: u8,
     me: PartyId,
     parties: Vec<PartyId>,
@@ -72,7 +74,7 @@ impl<P: Rounds> Machine<P> {
         let slots = slots.collect();
         let mut machine = Self {
             protocol: rounds.protocol(),
-            rounds: Some(rounds),
+            rounds: Some(Box::new(rounds)),
             me,
             parties,
             context,
@@ -87,10 +89,16 @@ impl<P: Rounds> Machine<P> {
         machine
     }
 
+    /// The protocol's state, if the session has not ended, for tests of wiping.
+    #[cfg(test)]
+    pub(crate) fn rounds(&self) -> Option<&P> {
+        self.rounds.as_deref()
+    }
+
     /// The protocol's state, for tests of lying parties.
     #[cfg(test)]
     pub(crate) fn rounds_mut(&mut self) -> &mut P {
-        self.rounds.as_mut().expect("the session has not ended")
+        self.rounds.as_deref_mut().expect("the session has not ended")
     }
 
     pub(crate) fn outgoing(&mut self) -> Vec<Outgoing> {
@@ -292,7 +300,7 @@ impl<P: Rounds> Machine<P> {
             Recipient::All => 0,
             Recipient::One(party) => party.get(),
         };
-        let mut bytes = Vec::with_capacity(HEADER + payload.len());
+        let mut bytes = Zeroizing::new(Vec::with_capacity(HEADER + payload.len()));
         bytes.extend_from_slice(&MAGIC);
         bytes.extend([VERSION, self.protocol, self.round, self.me.get(), recipient]);
         bytes.extend_from_slice(&self.context);

@@ -6,6 +6,7 @@
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use crate::engine::{Abort, Error, MessageError, Outgoing, PartyId, Recipient, Session};
 
@@ -63,7 +64,7 @@ impl<T> Outcome<T> {
 struct Delivery {
     from: PartyId,
     to: PartyId,
-    bytes: Vec<u8>,
+    bytes: Zeroizing<Vec<u8>>,
 }
 
 impl Network {

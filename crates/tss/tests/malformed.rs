@@ -25,14 +25,14 @@ fn keygen(me: u8, session: u8) -> Keygen {
 fn messages() {
     // Party 2's broadcast and its message for party 1.
     let sent = keygen(2, 1).outgoing();
-    let (broadcast, direct) = (sent[0].bytes.clone(), sent[1].bytes.clone());
+    let (broadcast, direct) = (sent[0].bytes.to_vec(), sent[1].bytes.to_vec());
     let set = |at: usize, value: u8| {
         let mut bytes = broadcast.clone();
         bytes[at] = value;
         bytes
     };
     let long = [&broadcast[..], &[0]].concat();
-    let other = keygen(2, 9).outgoing()[0].bytes.clone();
+    let other = keygen(2, 9).outgoing()[0].bytes.to_vec();
     let length = |got| MessageError::Length { expected: 32, got };
     let cases: [(&str, Vec<u8>, MessageError); 16] = [
         ("empty", vec![], MessageError::Short { expected: HEADER, got: 0 }),

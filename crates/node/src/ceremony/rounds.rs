@@ -20,6 +20,7 @@ use tetralith_tss::engine::{
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
+use zeroize::Zeroize;
 
 const CONFIRMATION: &str = "tetralith/node/confirmation/1";
 /// Broadcasts up to this length are kept whole with their receipts.
@@ -186,7 +187,7 @@ impl Room {
     /// Seals and sends what a session has to say.
     fn post(&mut self, outgoing: Vec<Outgoing>, round: u8, until: Instant) -> Result<(), Fault> {
         let me = self.shared.me();
-        for Outgoing { to, bytes } in outgoing {
+        for Outgoing { to, mut bytes } in outgoing {
             let recipients: Vec<PeerId> = match to {
                 Recipient::All => self.agreement.peers().filter(|id| *id != me).collect(),
                 Recipient::One(party) => {
@@ -195,8 +196,11 @@ impl Room {
                 }
             };
             let direct = matches!(to, Recipient::One(_)).then(|| recipients[0]);
-            let body = Body::Protocol(bytes.into());
+            let mut body = Body::Protocol(core::mem::take(&mut *bytes).into());
             let frame = self.shared.seal(self.agreement.proposed.id, direct, round, &body);
+            if let Body::Protocol(bytes) = &mut body {
+                bytes.zeroize();
+            }
             for peer in recipients {
                 self.send(peer, frame.clone(), until);
             }

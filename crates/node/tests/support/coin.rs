@@ -137,7 +137,7 @@ impl<F> Flip<F> {
             BABBLER => vec![9],
             _ => [&[self.round][..], &bytes].concat(),
         };
-        self.outgoing.push(Outgoing { to, bytes });
+        self.outgoing.push(Outgoing { to, bytes: bytes.into() });
     }
 
     fn advance(&mut self) {

@@ -16,6 +16,7 @@
 //! Secret: w and the pads of the receiver, r and all pads of the sender. In constant time but for
 //! the rejection of malformed messages.
 
+use core::mem;
 use k256::elliptic_curve::Field;
 use k256::{ProjectivePoint, Scalar};
 use rand_core::CryptoRng;
@@ -39,7 +40,7 @@ pub(crate) const REPLY: usize = POINT + COUNT * PAD + PAD;
 pub(crate) const ANSWER: usize = PAD;
 
 /// What the receiver learns: a choice bit for each transfer, and the pad that it chose.
-#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Default, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Chosen {
     /// Bit i is the choice of transfer i.
     pub(crate) choices: u128,
@@ -47,7 +48,7 @@ pub(crate) struct Chosen {
 }
 
 /// What the sender learns: both pads of each transfer.
-#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Default, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Offered {
     pub(crate) pads: Vec<[[u8; PAD]; 2]>,
 }
@@ -84,8 +85,18 @@ impl Receiver {
         (Self { choices, exponents, request }, message)
     }
 
+    /// All secrets, with their names.
+    #[cfg(test)]
+    pub(crate) fn secrets(&self) -> Vec<crate::wiped::Secret> {
+        use crate::wiped::secret;
+        let exponent = |scalar: &Scalar| secret("exponent", scalar.to_bytes());
+        let mut all: Vec<_> = self.exponents.iter().map(exponent).collect();
+        all.push(secret("choices", self.choices.to_le_bytes()));
+        all
+    }
+
     /// Takes the sender's reply; returns the pads and the answer to send.
-    pub(crate) fn answer(self, reply: &[u8]) -> Result<(Chosen, [u8; ANSWER]), Check> {
+    pub(crate) fn answer(&self, reply: &[u8]) -> Result<(Chosen, [u8; ANSWER]), Check> {
         let mut reader = Reader::new(reply);
         let public = reader.slice(POINT)?;
         let base = Base::new(&decode_point(public).ok_or(Check::Encoding)?);
@@ -154,10 +165,10 @@ impl Sender {
         Ok((Self { offered: Offered { pads }, answer }, reply.finish()))
     }
 
-    /// Checks the receiver's answer and returns the pads.
-    pub(crate) fn finish(self, answer: &[u8]) -> Result<Offered, Check> {
+    /// Checks the receiver's answer and gives away the pads.
+    pub(crate) fn finish(&mut self, answer: &[u8]) -> Result<Offered, Check> {
         if bool::from(self.answer[..].ct_eq(answer)) {
-            Ok(self.offered.clone())
+            Ok(mem::take(&mut self.offered))
         } else {
             Err(Check::BaseTransfer)
         }
@@ -219,7 +230,7 @@ mod tests {
     #[test]
     fn the_receiver_gets_what_it_chose() {
         let (receiver, request) = Receiver::new(&LABEL, &mut rng(1));
-        let (sender, reply) = Sender::reply(&LABEL, &request, &mut rng(2)).unwrap();
+        let (mut sender, reply) = Sender::reply(&LABEL, &request, &mut rng(2)).unwrap();
         assert_eq!((request.len(), reply.len()), (REQUEST, REPLY));
         let (chosen, answer) = receiver.answer(&reply).unwrap();
         let offered = sender.finish(&answer).unwrap();
@@ -241,7 +252,7 @@ mod tests {
         let short = &request[..REQUEST - 1];
         assert_eq!(Sender::reply(&LABEL, short, &mut rng(2)).err(), Some(Check::Encoding));
 
-        let (sender, reply) = Sender::reply(&LABEL, &request, &mut rng(2)).unwrap();
+        let (mut sender, reply) = Sender::reply(&LABEL, &request, &mut rng(2)).unwrap();
         for place in [POINT, REPLY - 1] {
             let (receiver, _) = Receiver::new(&LABEL, &mut rng(1));
             let mut bent = reply.clone();

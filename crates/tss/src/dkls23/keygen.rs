@@ -21,7 +21,7 @@ use k256::{ProjectivePoint, Scalar};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use super::base_ot::{self, Chosen};
+use super::base_ot::{self, Chosen, Offered};
 use super::commit::{COMMITMENT, blind, commit, open};
 use super::dkg::{Commitments, Polynomial};
 use super::pair::{self, Pair};
@@ -36,7 +36,7 @@ const SEED: usize = 32;
 const NAME: usize = 32;
 
 /// One party's side of a key generation.
-pub struct Keygen(Machine<KeygenRounds>);
+pub struct Keygen(pub(crate) Machine<KeygenRounds>);
 
 session!(Keygen, KeyShare);
 
@@ -82,7 +82,7 @@ pub(super) struct Previous {
 ///
 /// With a previous sharing, all deal zero, and the sums are added to what there was: another
 /// polynomial with the same constant term.
-pub(super) struct KeygenRounds {
+pub(crate) struct KeygenRounds {
     context: [u8; 32],
     me: PartyId,
     threshold: Threshold,
@@ -121,10 +121,11 @@ struct Opened {
 /// After round 3 was sent.
 struct Answered {
     public: PublicKeyPackage,
-    secret: Zeroizing<Scalar>,
-    /// Of each peer: the pair's seed, the transfers that were chosen, and those offered, which are
-    /// only good once the peer's answer has been checked.
-    pairs: Vec<(PartyId, [u8; SEED], Chosen, base_ot::Sender)>,
+    secret: Box<Zeroizing<Scalar>>,
+    /// The setup with each peer, without the transfers that were offered to it.
+    pairs: Vec<Pair>,
+    /// The offered transfers, which are only good once the peer's answer has been checked.
+    senders: Vec<base_ot::Sender>,
 }
 
 /// What one peer revealed in round 2.
@@ -196,7 +197,9 @@ impl KeygenRounds {
         let broadcast = commit(&label(&context, "polynomial", me, None), &opening, &opener);
         opening.extend(opener);
 
-        let (mut receivers, mut seeds, mut direct) = (Vec::new(), Vec::new(), Vec::new());
+        let peers = usize::from(threshold.n()) - 1;
+        let (mut receivers, mut seeds) = (Vec::with_capacity(peers), Vec::with_capacity(peers));
+        let mut direct = Vec::with_capacity(peers);
         for peer in threshold.parties().filter(|&party| party != me) {
             let (receiver, request) =
                 base_ot::Receiver::new(&pair::label(&context, me, peer), &mut rng);
@@ -216,7 +219,9 @@ impl KeygenRounds {
 
     /// Round 2: opens the commitments, deals the shares, and answers the transfer requests.
     fn open(&mut self, state: Committed, letters: &[Letter]) -> Result<Step<KeyShare>, Abort> {
-        let (mut senders, mut committed, mut direct) = (Vec::new(), Vec::new(), Vec::new());
+        let peers = letters.len();
+        let (mut senders, mut direct) = (Vec::with_capacity(peers), Vec::with_capacity(peers));
+        let mut committed = Vec::with_capacity(peers);
         for (letter, seed) in letters.iter().zip(&state.seeds) {
             let read = |bytes| Reader::new(bytes).array::<COMMITMENT>();
             let polynomial = read(&letter.broadcast).map_err(fault(letter, 1))?;
@@ -242,18 +247,18 @@ impl KeygenRounds {
     fn combine(&mut self, state: Opened, letters: &[Letter]) -> Result<Step<KeyShare>, Abort> {
         let Opened { polynomial, receivers, seeds, senders, committed } = state;
         let mut revealed = Vec::with_capacity(letters.len());
-        for ((letter, committed), receiver) in letters.iter().zip(&committed).zip(receivers) {
+        for ((letter, committed), receiver) in letters.iter().zip(&committed).zip(&receivers) {
             revealed.push(self.reveal(letter, committed, receiver)?);
         }
-        let mut secret = Zeroizing::new(polynomial.evaluate(self.me));
+        let mut secret = Box::new(Zeroizing::new(polynomial.evaluate(self.me)));
         let mut commitments = polynomial.commit();
         if let Some(previous) = &self.previous {
-            *secret += previous.secret;
+            **secret += previous.secret;
             commitments.add(&previous.commitments);
         }
         for peer in &revealed {
             commitments.add(&peer.commitments);
-            *secret += *peer.share;
+            **secret += *peer.share;
         }
         // One check for all shares; who dealt a wrong one is only asked if it fails.
         let point = ProjectivePoint::mul_by_generator(&secret);
@@ -270,13 +275,14 @@ impl KeygenRounds {
 
         let mut pairs = Vec::with_capacity(letters.len());
         let mut direct = Vec::with_capacity(letters.len());
-        let setups = letters.iter().zip(revealed).zip(seeds).zip(senders);
-        for (((letter, theirs), mine), sender) in setups {
-            let seed = pair::seed(&self.context, (self.me, &mine), (letter.from, &theirs.seed));
+        for ((letter, theirs), mine) in letters.iter().zip(&mut revealed).zip(&seeds) {
+            let peer = letter.from;
+            let seed = pair::seed(&self.context, (self.me, mine), (peer, &theirs.seed));
             direct.push(Zeroizing::new(theirs.answer.to_vec()));
-            pairs.push((letter.from, seed, theirs.chosen, sender));
+            let as_alice = mem::take(&mut theirs.chosen);
+            pairs.push(Pair { peer, seed, as_alice, as_bob: Offered::default() });
         }
-        self.state = State::Answered(Answered { public, secret, pairs });
+        self.state = State::Answered(Answered { public, secret, pairs, senders });
         Ok(Step::Send(Letters { broadcast: Vec::new(), direct }))
     }
 
@@ -285,7 +291,7 @@ impl KeygenRounds {
         &self,
         letter: &Letter,
         committed: &([u8; COMMITMENT], [u8; COMMITMENT]),
-        receiver: base_ot::Receiver,
+        receiver: &base_ot::Receiver,
     ) -> Result<Revealed, Abort> {
         let from = letter.from;
         let proved = |check| blame(from, 2, check, Evidence::Proof);
@@ -337,14 +343,12 @@ impl KeygenRounds {
 
     /// Round 4: checks the transfers' answers, and says that all is well.
     fn confirm(&mut self, state: Answered, letters: &[Letter]) -> Result<Step<KeyShare>, Abort> {
-        let Answered { public, secret, pairs } = state;
-        let mut done = Vec::with_capacity(pairs.len());
-        for (letter, (peer, seed, as_alice, sender)) in letters.iter().zip(pairs) {
-            let as_bob = sender.finish(&letter.direct).map_err(fault(letter, 3))?;
-            done.push(Pair { peer, seed, as_alice, as_bob });
+        let Answered { public, secret, mut pairs, mut senders } = state;
+        for ((letter, pair), sender) in letters.iter().zip(&mut pairs).zip(&mut senders) {
+            pair.as_bob = sender.finish(&letter.direct).map_err(fault(letter, 3))?;
         }
         let broadcast = public.key_id().to_vec();
-        self.state = State::Confirmed(KeyShare::new(public, self.me, *secret, done));
+        self.state = State::Confirmed(KeyShare::new(public, self.me, secret, pairs));
         Ok(Step::Send(Letters { broadcast, direct: Vec::new() }))
     }
 }
@@ -396,4 +400,4 @@ fn fault(letter: &Letter, round: u8) -> impl Fn(Check) -> Abort + use<> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

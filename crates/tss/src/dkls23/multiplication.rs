@@ -88,8 +88,18 @@ impl Bob {
         (Self { choices, rows, factor }, message)
     }
 
+    /// All secrets, with their names.
+    #[cfg(test)]
+    pub(crate) fn secrets(&self) -> Vec<crate::wiped::Secret> {
+        use crate::wiped::secret;
+        let mut all = vec![secret("factor", self.factor.to_bytes())];
+        all.extend(self.choices.iter().map(|word| secret("factor's digits", word.to_le_bytes())));
+        all.extend((0..TRANSFERS).map(|j| secret("row", self.rows.row(j).to_le_bytes())));
+        all
+    }
+
     /// Takes Alice's message; returns d.
-    pub(crate) fn finish(self, gadget: &Gadget, message: &[u8]) -> Result<[Scalar; WIDTH], Check> {
+    pub(crate) fn finish(&self, gadget: &Gadget, message: &[u8]) -> Result<[Scalar; WIDTH], Check> {
         let mut reader = Reader::new(message);
         let nonce: [u8; NONCE] = reader.array()?;
         let salt = salt(&self.rows.transcript, &nonce);

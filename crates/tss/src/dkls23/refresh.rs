@@ -19,7 +19,7 @@ use crate::machine::{Machine, session};
 use crate::oracle::Oracle;
 
 /// One party's side of a refresh.
-pub struct Refresh(Machine<KeygenRounds>);
+pub struct Refresh(pub(crate) Machine<KeygenRounds>);
 
 session!(Refresh, KeyShare);
 

@@ -134,27 +134,32 @@ struct Secrets {
 
 /// After round 1 was sent.
 struct Committed {
-    secrets: Secrets,
+    secrets: Box<Secrets>,
     nonce_point: ProjectivePoint,
     opening: [u8; COMMITMENT],
-    /// For each peer: the setup, and this party as Bob.
-    peers: Vec<(Pair, Gadget, Bob)>,
+    peers: Vec<Peer>,
+}
+
+/// One peer: the setup with it, and this party as Bob.
+struct Peer {
+    pair: Pair,
+    gadget: Gadget,
+    bob: Bob,
 }
 
 /// After round 2 was sent.
 struct Multiplied {
-    secrets: Secrets,
+    secrets: Box<Secrets>,
     nonce_point: ProjectivePoint,
     key_point: ProjectivePoint,
-    peers: Vec<PeerState>,
+    peers: Vec<Peer>,
+    replies: Vec<Reply>,
 }
 
-/// What is kept of one peer between rounds 1 and 2.
-struct PeerState {
+/// What is kept of a peer's round 1, and of the answer to it.
+struct Reply {
     /// The peer's commitment to its nonce.
     commitment: [u8; COMMITMENT],
-    gadget: Gadget,
-    bob: Bob,
     /// c^u and c^v: this party's outputs as Alice.
     outputs: Zeroizing<[Scalar; multiplication::WIDTH]>,
 }
@@ -215,23 +220,24 @@ impl SignRounds {
         mut rng: ChaCha20Rng,
     ) -> Result<(Self, Letters), Error> {
         let me = share.me();
-        let secrets = Secrets {
+        let secrets = Box::new(Secrets {
             nonce: Scalar::random(&mut rng),
             mask: Scalar::random(&mut rng),
             key: lagrange(me, signers) * share.secret(),
-        };
+        });
         let nonce_point = ProjectivePoint::mul_by_generator(&secrets.nonce);
         let opening = blind(&mut rng);
         let encoded = crate::wire::encode_point(&nonce_point);
         let broadcast = commit(&nonce_label(&context, me), &encoded, &opening);
 
-        let (mut peers, mut direct) = (Vec::new(), Vec::new());
+        let mut peers = Vec::with_capacity(signers.len());
+        let mut direct = Vec::with_capacity(signers.len());
         for &peer in signers.iter().filter(|&&party| party != me) {
             let pair = share.pair(peer).ok_or(Error::Bug("a key share lacks a pair"))?.clone();
             let gadget = pair.gadget(peer);
             let label = pair::label(&context, peer, me);
             let (bob, letter) = Bob::new(&pair.as_bob, &gadget, &label, &mut rng);
-            peers.push((pair, gadget, bob));
+            peers.push(Peer { pair, gadget, bob });
             direct.push(letter);
         }
         let key = share.public().commitments().0[0];
@@ -244,15 +250,16 @@ impl SignRounds {
     fn multiply(&mut self, state: Committed, inbox: &Inbox) -> Result<Step<Signature>, Abort> {
         let Committed { mut secrets, nonce_point, opening, peers } = state;
         // The digest of round 1 has everybody's fresh commitment: the share of zero is never reused.
-        let seeds: Vec<_> =
-            peers.iter().map(|(pair, ..)| (pair.peer, Zeroizing::new(pair.zero_seed()))).collect();
+        let seed = |Peer { pair, .. }: &Peer| (pair.peer, Zeroizing::new(pair.zero_seed()));
+        let seeds: Vec<_> = peers.iter().map(seed).collect();
         let seeds = seeds.iter().map(|(peer, seed)| (*peer, &**seed));
         secrets.key += zero_share::share(&inbox.digest, self.me, seeds);
         let key_point = ProjectivePoint::mul_by_generator(&secrets.key);
 
         let inputs = Zeroizing::new([secrets.nonce, secrets.key]);
-        let (mut kept, mut direct) = (Vec::new(), Vec::new());
-        for (letter, (pair, gadget, bob)) in inbox.letters.iter().zip(peers) {
+        let mut replies = Vec::with_capacity(peers.len());
+        let mut direct = Vec::with_capacity(peers.len());
+        for (letter, Peer { pair, bob, .. }) in inbox.letters.iter().zip(&peers) {
             let commitment = Reader::new(&letter.broadcast).array().map_err(fault(letter, 1))?;
             let label = pair::label(&self.context, self.me, letter.from);
             let (outputs, reply) = multiplication::alice(
@@ -271,25 +278,25 @@ impl SignRounds {
                 message.point(&ProjectivePoint::mul_by_generator(output));
             }
             message.scalar(&(secrets.mask - bob.factor));
-            kept.push(PeerState { commitment, gadget, bob, outputs });
+            replies.push(Reply { commitment, outputs });
             direct.push(message.finish());
         }
         let mut broadcast = Writer::with_capacity(POINT + COMMITMENT + POINT);
         broadcast.point(&nonce_point).bytes(&opening).point(&key_point);
-        let state = Multiplied { secrets, nonce_point, key_point, peers: kept };
+        let state = Multiplied { secrets, nonce_point, key_point, peers, replies };
         self.state = State::Multiplied(Box::new(state));
         Ok(Step::Send(Letters { broadcast: broadcast.finish().to_vec(), direct }))
     }
 
     /// Round 3: checks the multiplications, and shares numerator and denominator of s.
     fn share(&mut self, state: Multiplied, letters: &[Letter]) -> Result<Step<Signature>, Abort> {
-        let Multiplied { secrets, mut nonce_point, mut key_point, peers } = state;
+        let Multiplied { secrets, mut nonce_point, mut key_point, peers, replies } = state;
         // φ_i + Σ ψ, then u_i and v_i without it.
         let mut mask = Zeroizing::new(secrets.mask);
         let (mut u, mut v) = (Zeroizing::new(Scalar::ZERO), Zeroizing::new(Scalar::ZERO));
-        for (letter, peer) in letters.iter().zip(peers) {
-            let alice = peer.outputs.clone();
-            let theirs = self.contribution(letter, peer)?;
+        for ((letter, peer), reply) in letters.iter().zip(&peers).zip(&replies) {
+            let alice = &reply.outputs;
+            let theirs = self.contribution(letter, peer, reply)?;
             nonce_point += theirs.nonce_point;
             key_point += theirs.key_point;
             *mask += *theirs.difference;
@@ -318,14 +325,19 @@ impl SignRounds {
     }
 
     /// Reads and checks one peer's messages of round 2.
-    fn contribution(&self, letter: &Letter, peer: PeerState) -> Result<Contribution, Abort> {
+    fn contribution(
+        &self,
+        letter: &Letter,
+        peer: &Peer,
+        reply: &Reply,
+    ) -> Result<Contribution, Abort> {
         let from = letter.from;
         let proved = |check| blame(from, check, Evidence::Proof);
         let mut reader = Reader::new(&letter.broadcast);
         let encoded = reader.slice(POINT).map_err(proved)?;
         let opening = reader.array().map_err(proved)?;
         let key_point = reader.point().map_err(proved)?;
-        open(&peer.commitment, &nonce_label(&self.context, from), encoded, &opening)
+        open(&reply.commitment, &nonce_label(&self.context, from), encoded, &opening)
             .map_err(proved)?;
         let nonce_point = Reader::new(encoded).point().map_err(proved)?;
 
@@ -334,13 +346,12 @@ impl SignRounds {
         let gammas =
             [reader.point().map_err(fault(letter, 2))?, reader.point().map_err(fault(letter, 2))?];
         let difference = Zeroizing::new(reader.scalar().map_err(fault(letter, 2))?);
-        let factor = Zeroizing::new(peer.bob.factor);
         let outputs = peer.bob.finish(&peer.gadget, second).map_err(fault(letter, 2))?;
         let outputs = Zeroizing::new(outputs);
         let checks = [(nonce_point, Check::NonceConsistency), (key_point, Check::KeyConsistency)];
         for (k, (point, check)) in checks.into_iter().enumerate() {
             // χ·R − d·G = Γ, as c + d = χ·r.
-            let terms = [(point, *factor), (ProjectivePoint::GENERATOR, -outputs[k])];
+            let terms = [(point, peer.bob.factor), (ProjectivePoint::GENERATOR, -outputs[k])];
             if ProjectivePoint::lincomb(&terms) != gammas[k] {
                 return Err(fault(letter, 2)(check));
             }
@@ -394,4 +405,4 @@ fn fault(letter: &Letter, round: u8) -> impl Fn(Check) -> Abort + use<> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -156,7 +156,7 @@ impl KeygenRounds {
         committed: &[[u8; COMMITMENT]],
         letters: &[Letter],
     ) -> Result<Step<FrostShare>, Abort> {
-        let mut secret = Zeroizing::new(self.evaluate(self.me));
+        let mut secret = Box::new(Zeroizing::new(self.evaluate(self.me)));
         let mut points: Vec<_> = self.polynomial.iter().map(EdwardsPoint::mul_base).collect();
         for (letter, committed) in letters.iter().zip(committed) {
             let dealt = self.read_polynomial(letter, committed).map_err(proved(letter, 2))?;
@@ -167,7 +167,7 @@ impl KeygenRounds {
             if EdwardsPoint::mul_base(&share) != evaluate_vartime(&dealt, self.me) {
                 return Err(accused(Check::VerifiableShare));
             }
-            *secret += *share;
+            **secret += *share;
             points.iter_mut().zip(dealt).for_each(|(sum, point)| *sum += point);
         }
         let public = FrostPublic::new(self.threshold, self.context, points);
@@ -177,7 +177,7 @@ impl KeygenRounds {
             suspects: letters.iter().map(|letter| letter.from).collect(),
         })?;
         let broadcast = public.key_id().to_vec();
-        self.state = State::Confirmed(FrostShare::new(public, self.me, *secret));
+        self.state = State::Confirmed(FrostShare::new(public, self.me, secret));
         Ok(Step::Send(Letters { broadcast, direct: Vec::new() }))
     }
 
@@ -240,4 +240,20 @@ fn blame(letter: &Letter, round: u8, check: Check, evidence: Evidence) -> Abort 
 
 fn proved(letter: &Letter, round: u8) -> impl Fn(Check) -> Abort + use<'_> {
     move |check| blame(letter, round, check, Evidence::Proof)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::wiped::{Secret, secret};
+
+    /// What a session knows and nobody else may.
+    pub(crate) fn secrets(session: &FrostKeygen) -> Vec<Secret> {
+        let Some(rounds) = session.0.rounds() else { return Vec::new() };
+        let coefficient = |scalar: &Scalar| secret("coefficient", scalar.as_bytes());
+        let mut all: Vec<Secret> = rounds.polynomial.iter().map(coefficient).collect();
+        let parties = rounds.threshold.parties();
+        all.extend(parties.map(|to| secret("dealt share", rounds.evaluate(to).as_bytes())));
+        all
+    }
 }

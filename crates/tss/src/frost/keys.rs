@@ -150,12 +150,14 @@ pub struct FrostShare {
     public: FrostPublic,
     #[zeroize(skip)]
     me: PartyId,
-    secret: Scalar,
+    /// In a box, so that a share that is moved leaves no copy behind; it wipes itself.
+    #[zeroize(skip)]
+    secret: Box<Zeroizing<Scalar>>,
 }
 
 impl FrostShare {
     /// Joins the parts, whose agreement the caller has checked.
-    pub(crate) fn new(public: FrostPublic, me: PartyId, secret: Scalar) -> Self {
+    pub(crate) fn new(public: FrostPublic, me: PartyId, secret: Box<Zeroizing<Scalar>>) -> Self {
         Self { public, me, secret }
     }
 
@@ -208,11 +210,12 @@ impl FrostShare {
         }
         let name = "the share";
         let secret = Zeroizing::new(reader.array().map_err(|_| DecodeError::Scalar(name))?);
-        let secret = Zeroizing::new(decode_scalar(*secret).ok_or(DecodeError::Scalar(name))?);
+        let secret = decode_scalar(*secret).ok_or(DecodeError::Scalar(name))?;
+        let secret = Box::new(Zeroizing::new(secret));
         if EdwardsPoint::mul_base(&secret) != public.party_point(me) {
             return Err(DecodeError::Inconsistent(name));
         }
-        Ok(Self { public, me, secret: *secret })
+        Ok(Self { public, me, secret })
     }
 }
 

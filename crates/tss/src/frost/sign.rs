@@ -68,7 +68,7 @@ impl FrostSign {
             me: share.me(),
             signers: signers.to_vec(),
             message: message.to_vec(),
-            state: State::Committed(nonces, Zeroizing::new(*share.secret())),
+            state: State::Committed(nonces, Box::new(Zeroizing::new(*share.secret()))),
         };
         let letters = Letters { broadcast: commitments.to_vec(), direct: Vec::new() };
         Ok(Self(Machine::new(rounds, share.me(), signers.to_vec(), context, letters)))
@@ -102,13 +102,13 @@ struct Nonces {
 
 impl Nonces {
     /// `nonce_generate` twice, RFC 9591 §4.1.
-    fn new(secret: &Scalar, rng: &mut ChaCha20Rng) -> Self {
+    fn new(secret: &Scalar, rng: &mut ChaCha20Rng) -> Box<Self> {
         let mut draw = || {
             let mut random = Zeroizing::new([0; 32]);
             rng.fill_bytes(&mut random[..]);
             h3(&[&random[..], secret.as_bytes()])
         };
-        Self { hiding: draw(), binding: draw() }
+        Box::new(Self { hiding: draw(), binding: draw() })
     }
 
     /// D ‖ E.
@@ -176,8 +176,8 @@ struct SignRounds {
 }
 
 enum State {
-    Committed(Nonces, Zeroizing<Scalar>),
-    Shared(Package, Scalar),
+    Committed(Box<Nonces>, Box<Zeroizing<Scalar>>),
+    Shared(Box<Package>, Scalar),
     Ended,
 }
 
@@ -199,7 +199,7 @@ impl Rounds for SignRounds {
 
     fn advance(&mut self, round: u8, inbox: Inbox) -> Result<Step<[u8; 64]>, Abort> {
         match mem::replace(&mut self.state, State::Ended) {
-            State::Committed(nonces, secret) => self.share(nonces, &secret, &inbox.letters),
+            State::Committed(nonces, secret) => self.share(&nonces, &secret, &inbox.letters),
             State::Shared(package, share) => self.aggregate(&package, share, &inbox.letters),
             State::Ended => Err(Abort::Internal { round }),
         }
@@ -210,7 +210,7 @@ impl SignRounds {
     /// `sign`, RFC 9591 §5.2.
     fn share(
         &mut self,
-        nonces: Nonces,
+        nonces: &Nonces,
         secret: &Scalar,
         letters: &[Letter],
     ) -> Result<Step<[u8; 64]>, Abort> {
@@ -236,7 +236,7 @@ impl SignRounds {
             + nonces.binding * package.binding_factors[place]
             + lagrange(self.me, &self.signers) * secret * package.challenge;
         let broadcast = share.to_bytes().to_vec();
-        self.state = State::Shared(package, share);
+        self.state = State::Shared(Box::new(package), share);
         Ok(Step::Send(Letters { broadcast, direct: Vec::new() }))
     }
 
@@ -287,4 +287,4 @@ fn proved(letter: &Letter, round: u8) -> impl Fn(Check) -> Abort + use<> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

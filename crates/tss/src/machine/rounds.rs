@@ -42,6 +42,9 @@ pub(crate) enum Step<Output> {
 }
 
 /// A protocol as steps between rounds.
+///
+/// A step replaces the state, which moves it and leaves a copy of its bytes: a state has its secrets in
+/// boxes and vectors, which wipe themselves, and the elements of a vector are not moved out of it.
 pub(crate) trait Rounds: Send {
     type Output: Send;
     /// Number of rounds.

@@ -2,6 +2,39 @@
 
 use super::*;
 use crate::sim::{Network, rng};
+use crate::wiped::{Secret, secret};
+
+/// What a session knows and nobody else may.
+pub(crate) fn secrets(session: &Machine<KeygenRounds>) -> Vec<Secret> {
+    let Some(rounds) = session.rounds() else { return Vec::new() };
+    let mut all = vec![secret("generator", rounds.rng.get_seed())];
+    if let Some(previous) = &rounds.previous {
+        all.push(secret("previous share", previous.secret.to_bytes()));
+    }
+    let mut dealt = |polynomial: &Polynomial| {
+        let parties = rounds.threshold.parties();
+        all.extend(parties.map(|to| secret("dealt share", polynomial.evaluate(to).to_bytes())));
+        if rounds.previous.is_none() {
+            all.push(secret("constant", polynomial.constant().to_bytes()));
+        }
+    };
+    match &rounds.state {
+        State::Committed(state) => {
+            dealt(&state.polynomial);
+            all.extend(state.seeds.iter().map(|seed| secret("seed", **seed)));
+            all.extend(state.receivers.iter().flat_map(base_ot::Receiver::secrets));
+        }
+        State::Opened(state) => {
+            dealt(&state.polynomial);
+            all.extend(state.seeds.iter().map(|seed| secret("seed", **seed)));
+            all.extend(state.receivers.iter().flat_map(base_ot::Receiver::secrets));
+        }
+        State::Answered(state) => all.push(secret("share", state.secret.to_bytes())),
+        State::Confirmed(share) => all.extend(share.secrets()),
+        State::Ended => {}
+    }
+    all
+}
 
 /// Three parties make a 2-of-3 key, party 2 with `lie` applied to its state after round 1 and to
 /// its letters; returns what the honest parties 1 and 3 find.

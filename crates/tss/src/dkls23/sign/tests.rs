@@ -5,6 +5,36 @@ use crate::engine::{Session, Threshold};
 use crate::keygen::Keygen;
 use crate::machine::HEADER;
 use crate::sim::{Network, rng};
+use crate::wiped::{Secret, secret};
+
+/// What a session knows and nobody else may.
+pub(crate) fn secrets(session: &Sign) -> Vec<Secret> {
+    let Some(rounds) = session.0.rounds() else { return Vec::new() };
+    let mut all = vec![secret("generator", rounds.rng.get_seed())];
+    let mut own = |secrets: &Secrets| {
+        all.push(secret("nonce", secrets.nonce.to_bytes()));
+        all.push(secret("mask", secrets.mask.to_bytes()));
+        all.push(secret("additive share", secrets.key.to_bytes()));
+    };
+    match &rounds.state {
+        State::Committed(state) => {
+            own(&state.secrets);
+            for peer in &state.peers {
+                all.extend(peer.bob.secrets());
+            }
+        }
+        State::Multiplied(state) => {
+            own(&state.secrets);
+            for (peer, reply) in state.peers.iter().zip(&state.replies) {
+                all.extend(peer.bob.secrets());
+                all.extend(reply.outputs.iter().map(|c| secret("Alice's output", c.to_bytes())));
+            }
+        }
+        // What is shared now goes to all.
+        State::Shared(_) | State::Ended => {}
+    }
+    all
+}
 
 fn shares(t: u8, n: u8) -> Vec<KeyShare> {
     let threshold = Threshold::new(t, n).unwrap();
@@ -66,7 +96,7 @@ fn another_key_share_than_the_own() {
 #[test]
 fn another_mask_than_the_multiplied_one() {
     // ψ is right for the mask, but the factor of the multiplication is not what it says.
-    for abort in run(|state| state.peers[0].2.factor += Scalar::ONE) {
+    for abort in run(|state| state.peers[0].bob.factor += Scalar::ONE) {
         // Party 2 itself sees that party 1's message does not fit its factor: it stops, and 1 and 3
         // wait or find the signature wrong. None of them has a signature.
         assert!(abort.is_none_or(|abort| abort.blame().is_none()));

@@ -3,7 +3,20 @@
 use super::*;
 use crate::engine::Threshold;
 use crate::frost::ciphersuite::evaluate_vartime;
+use crate::wiped::{Secret, secret};
 use serde_json::Value;
+
+/// What a session knows and nobody else may.
+pub(crate) fn secrets(session: &FrostSign) -> Vec<Secret> {
+    match session.0.rounds().map(|rounds| &rounds.state) {
+        Some(State::Committed(nonces, share)) => vec![
+            secret("hiding nonce", nonces.hiding.as_bytes()),
+            secret("binding nonce", nonces.binding.as_bytes()),
+            secret("share", share.as_bytes()),
+        ],
+        _ => Vec::new(),
+    }
+}
 
 fn vectors() -> Value {
     let text = include_str!("../../../../../vectors/tss/frost_ed25519_rfc9591.json");
