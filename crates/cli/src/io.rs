@@ -1,11 +1,11 @@
 //! Files and standard streams: bounded reads, and writes that are whole or not at all.
 
-mod aside;
-
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+pub(crate) use tetralith_durable::{Access, resolved as target};
+use tetralith_durable::{Aside, folder};
 
 /// Where a result is written.
 #[derive(Args, Clone, Debug)]
@@ -16,15 +16,6 @@ pub(crate) struct Output {
     /// Replace the file where it exists
     #[arg(long)]
     pub(crate) force: bool,
-}
-
-/// Who may read a file that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Everyone, as the process's mask allows.
-    Public,
-    /// The owner only.
-    Owner,
 }
 
 impl Output {
@@ -83,7 +74,7 @@ impl Output {
         let failed = |error: std::io::Error| Failure::file(&self.output, &error);
         let mut file = NewFile::begin(&self.output, access, self.force)?;
         file.write_all(bytes).map_err(failed)?;
-        file.file.as_file().sync_all().map_err(failed)?;
+        file.file.file().sync_all().map_err(failed)?;
         Ok(file)
     }
 }
@@ -93,7 +84,7 @@ const MOST_BESIDE: u32 = 999;
 
 /// A file that is written little by little and comes into being when it is whole; dropped, it is gone.
 pub(crate) struct NewFile {
-    file: tempfile::NamedTempFile,
+    file: Aside,
     path: PathBuf,
     force: bool,
 }
@@ -110,15 +101,14 @@ impl NewFile {
     fn begin(path: &Path, access: Access, force: bool) -> Outcome<NewFile> {
         let path = &target(path);
         check_folder(path)?;
-        let file = aside::create(path, access == Access::Public)
-            .map_err(|error| Failure::file(path, &error))?;
+        let file = Aside::create(path, access).map_err(|error| Failure::file(path, &error))?;
         Ok(NewFile { file, path: path.to_owned(), force })
     }
 
     /// Replaces the bytes, where room was kept for as many.
     pub(crate) fn rewrite(&mut self, bytes: &[u8]) -> Outcome {
         let failed = |error: std::io::Error| Failure::file(&self.path, &error);
-        let mut file = self.file.as_file();
+        let file = self.file.file();
         file.rewind().map_err(failed)?;
         file.write_all(bytes).map_err(failed)?;
         file.set_len(bytes.len() as u64).map_err(failed)?;
@@ -128,19 +118,11 @@ impl NewFile {
     /// Syncs the file and gives it its name; without `force` an existing file stays.
     pub(crate) fn finish(self) -> Outcome {
         let NewFile { file, path, force } = self;
-        let failed = |error: std::io::Error| Failure::file(&path, &error);
-        file.as_file().sync_all().map_err(failed)?;
-        if force {
-            file.persist(&path).map_err(|error| failed(error.error))?;
-        } else {
-            file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
-                std::io::ErrorKind::AlreadyExists => exists(&path),
-                _ => failed(error.error),
-            })?;
-        }
-        #[cfg(unix)]
-        std::fs::File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(failed)?;
-        Ok(())
+        let named = if force { file.replace() } else { file.create_new() };
+        named.map(drop).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => exists(&path),
+            _ => Failure::file(&path, &error),
+        })
     }
 }
 
@@ -151,13 +133,6 @@ impl Write for NewFile {
 
     fn flush(&mut self) -> std::io::Result<()> {
         self.file.flush()
-    }
-}
-
-fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
     }
 }
 
@@ -185,18 +160,6 @@ fn check_folder(path: &Path) -> Outcome {
 /// Whether something that is no file is there, such as a device or a pipe: it is written to, and stays.
 fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
-
-/// What a symbolic link names, or the path itself: links stay.
-pub(crate) fn target(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..40 {
-        match std::fs::read_link(&path) {
-            Ok(link) => path = folder(&path).join(link),
-            Err(_) => break,
-        }
-    }
-    path
 }
 
 fn exists(path: &Path) -> Failure {

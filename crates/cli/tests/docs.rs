@@ -11,6 +11,9 @@ fn the_examples_in_the_documentation_run() {
     let docs = fs::read_dir(root.join("docs")).expect("docs/");
     let pages = docs.map(|entry| entry.expect("an entry").path()).chain([root.join("README.md")]);
     let cases = trycmd::TestCases::new();
+    for tool in ["cp", "mkdir"] {
+        cases.register_bin(tool, Path::new("/bin").join(tool));
+    }
     cases.env("TETRALITH_PASSPHRASE", "correct horse battery staple");
     for page in pages.filter(|page| page.extension().is_some_and(|kind| kind == "md")) {
         let own = folder.path().join(page.file_stem().expect("a name"));

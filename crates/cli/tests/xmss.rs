@@ -93,7 +93,10 @@ fn a_killed_keygen_goes_on_to_the_same_key() {
     let told = events(&output);
     assert!(told.contains("keygen.resumed") && told.contains("keygen.damaged"), "{told}");
     let made = done(output);
-    assert_eq!(names(folder), ["key", "key.nodes.layer0", "key.state", "key.state.lock"]);
+    assert_eq!(
+        names(folder),
+        ["key", "key.nodes.layer0", "key.seen", "key.state", "key.state.lock"]
+    );
 
     // The same seed without an interruption makes the same key.
     done(run(folder, &["export", "key", "--format", "qrl-seed", "--copy", "-o", "seed"]));

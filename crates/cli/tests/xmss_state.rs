@@ -105,9 +105,7 @@ fn two_folders_share(url: &str, open: impl Fn(&PublicKey) -> Box<dyn StateStore>
 fn postgres_store() {
     let server = Postgres::start();
     let url = server.url("postgres");
-    two_folders_share(&url, |public| {
-        Box::new(PostgresStore::open(&url, key_id(public), None).unwrap())
-    });
+    two_folders_share(&url, |public| Box::new(PostgresStore::open(&url, key_id(public)).unwrap()));
     let folder = tempfile::tempdir().unwrap();
     let public = keygen(folder.path(), Some(&url));
     assert_eq!(sign(folder.path(), Some(&url), "0.sig").0, 0);
@@ -139,9 +137,7 @@ fn postgres_store() {
 fn etcd_store() {
     let server = Etcd::start();
     let url = server.url();
-    two_folders_share(&url, |public| {
-        Box::new(EtcdStore::open(&url, key_id(public), None).unwrap())
-    });
+    two_folders_share(&url, |public| Box::new(EtcdStore::open(&url, key_id(public)).unwrap()));
     let folder = tempfile::tempdir().unwrap();
     keygen(folder.path(), Some(&url));
     drop(server);
@@ -176,6 +172,8 @@ fn status_tells_the_rate_and_warns() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let made = xmss(folder, None, &["keygen", "-o", "k", "--no-passphrase"]);
+    // The state that was made with the key gives way to one that is ten days old.
+    std::fs::remove_file(folder.join("k.seen")).unwrap();
     let raw = hex::decode(made.1["public"].as_str().unwrap()).unwrap();
     let public = PublicKey::from_bytes(Scheme::Xmss, &raw).unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();

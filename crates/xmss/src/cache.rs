@@ -10,15 +10,14 @@
 
 use crate::Error;
 use crate::address::TreePlace;
-use crate::hash::prf;
 use crate::keys::SecretKey;
-use crate::state::replace_with;
 use crate::tree::{Shape, Tree};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
+use tetralith_durable::{Access, Aside};
 use zeroize::Zeroizing;
 
 /// The nodes of one tree in a file.
@@ -37,13 +36,10 @@ struct Tagger {
 }
 
 impl Tagger {
-    /// The key is PRF(SK_PRF, 2^256 − 1): no index is so large, so this is nobody's `r`.
+    /// The tags are keyed by all of the key: nodes of the same seeds with another derivation, or computed
+    /// while a seed in memory was damaged, are those of another key.
     fn new(key: &SecretKey, place: TreePlace) -> Self {
-        let mut tag_key = Zeroizing::new([0; 32]);
-        let value = prf(key.params(), key.sk_prf(), &[0xff; 32]);
-        let len = key.params().n().min(32);
-        tag_key[..len].copy_from_slice(&value[..len]);
-        Self { key: tag_key, place, shape: Shape::of(key.params()) }
+        Self { key: key.binding(MAGIC), place, shape: Shape::of(key.params()) }
     }
 
     fn tag(&self, block: u64, nodes: &[u8]) -> [u8; TAG] {
@@ -134,8 +130,8 @@ pub(crate) fn save(key: &SecretKey, tree: &Tree, base: &Path) -> Result<(), Erro
     let Some(nodes) = tree.in_memory() else { return Ok(()) };
     let tagger = Tagger::new(key, tree.place);
     let path = path(base, tree.place);
-    let written = replace_with(&path, |file| {
-        let mut file = BufWriter::with_capacity(1 << 18, file);
+    let written = Aside::create(&path, Access::Public).and_then(|mut aside| {
+        let mut file = BufWriter::with_capacity(1 << 18, &mut aside);
         file.write_all(MAGIC)?;
         let mut last = [0; BLOCK];
         for (block, nodes) in (0..).zip(nodes.chunks(BLOCK)) {
@@ -144,7 +140,9 @@ pub(crate) fn save(key: &SecretKey, tree: &Tree, base: &Path) -> Result<(), Erro
             file.write_all(&last)?;
             file.write_all(&tagger.tag(block, &last))?;
         }
-        file.flush()
+        file.flush()?;
+        drop(file);
+        aside.replace().map(drop)
     });
     written.map_err(|error| Error::Cache(format!("{}: {error}", path.display())))
 }

@@ -296,6 +296,18 @@ impl SecretKey {
         self.tree.as_ref().map_or(Ok(()), |tree| crate::cache::save(self, tree, base))
     }
 
+    /// A secret that follows from everything that the key is, for tags of files that belong to it.
+    #[cfg(feature = "file")]
+    pub(crate) fn binding(&self, domain: &[u8]) -> Zeroizing<[u8; 32]> {
+        use sha2::{Digest, Sha256};
+        let mut hash = Sha256::new_with_prefix(domain);
+        hash.update(self.params.to_string());
+        hash.update([0, self.derivation as u8]);
+        hash.update(&self.seeds[..]);
+        hash.update(&self.root);
+        Zeroizing::new(hash.finalize().into())
+    }
+
     pub(crate) fn sk_seed(&self) -> &[u8] {
         &self.seeds[..self.params.n()]
     }

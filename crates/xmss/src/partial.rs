@@ -10,16 +10,16 @@
 
 use crate::keys::SecretKey;
 use crate::seeds::Seeds;
-use crate::state::sync_folder;
 use crate::tree::{Kept, PART, Shape};
 use crate::{Error, Params};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use subtle::ConstantTimeEq;
+use tetralith_durable::{Access, Aside, open_regular, remove};
 use zeroize::Zeroizing;
 
 /// A file of leaves, locked by this process.
@@ -44,13 +44,7 @@ struct Tagger(Zeroizing<[u8; 32]>);
 
 impl Tagger {
     fn new(key: &SecretKey) -> Self {
-        let mut hash = Sha256::new_with_prefix(MAGIC);
-        hash.update(key.params().to_string());
-        hash.update([0, key.derivation() as u8]);
-        for seed in [key.sk_seed(), key.sk_prf(), key.seed()] {
-            hash.update(seed);
-        }
-        Self(Zeroizing::new(hash.finalize().into()))
+        Self(key.binding(MAGIC))
     }
 
     fn tag(&self, part: u32, bytes: &[u8]) -> [u8; TAG] {
@@ -76,7 +70,7 @@ impl Partial {
     /// [`Error::Partial`]: the file cannot be read; [`Error::Malformed`]: it does not begin as one of
     /// these does.
     pub fn note(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-        match open(path) {
+        match open_regular(path, OpenOptions::new().read(true)) {
             Ok(mut file) => Ok(Some(read_note(&mut file)?.0)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(error)),
@@ -94,30 +88,15 @@ impl Partial {
         if note.len() > MAX_NOTE {
             return Err(Error::Partial("the note is too long".into()));
         }
-        if path.exists() {
-            return Err(Error::Partial("the file exists".into()));
-        }
         let tagger = Tagger::new(seeds.key());
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&(note.len() as u32).to_be_bytes());
         bytes.extend_from_slice(note);
         bytes.extend_from_slice(&tagger.tag(NOTE, note));
-        // Written aside and renamed: the file has its whole head or is not there.
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".new");
-        let aside = PathBuf::from(aside);
-        match fs::remove_file(&aside) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
-        }
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&aside).map_err(failed)?;
-        lock(&file)?;
-        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(failed)?;
-        fs::rename(&aside, path).and_then(|()| sync_folder(path)).map_err(failed)?;
+        // The file has its whole head or is not there, and is locked before it has its name.
+        let mut aside = Aside::create(path, Access::Owner).map_err(failed)?;
+        let written = aside.write_all(&bytes).and_then(|()| aside.create_new());
+        let file = written.map_err(failed)?;
         Ok(Self::of(path, tagger, seeds.params(), file))
     }
 
@@ -127,7 +106,8 @@ impl Partial {
     /// [`Error::Partial`]: the file cannot be read or is in use by another process;
     /// [`Error::Malformed`]: it is not of these seeds and this parameter set. Damaged parts are no error: see [`damaged`](Self::damaged).
     pub fn resume(path: &Path, seeds: &Seeds) -> Result<Self, Error> {
-        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        let file = open_regular(path, OpenOptions::new().read(true).write(true));
+        let mut file = file.map_err(failed)?;
         lock(&file)?;
         let tagger = Tagger::new(seeds.key());
         let (note, tag) = read_note(&mut file)?;
@@ -157,7 +137,7 @@ impl Partial {
     /// # Errors
     /// [`Error::Partial`]: it cannot be deleted.
     pub fn remove(self) -> Result<(), Error> {
-        fs::remove_file(&self.path).and_then(|()| sync_folder(&self.path)).map_err(failed)
+        remove(&self.path).map_err(failed)
     }
 
     fn of(path: &Path, tagger: Tagger, params: Params, file: File) -> Self {
@@ -246,18 +226,10 @@ fn read_note(file: &mut File) -> Result<(Vec<u8>, [u8; TAG]), Error> {
     Ok((note, tag))
 }
 
-/// Opens it, if it is a file: opening a pipe would wait for its writer.
-fn open(path: &Path) -> std::io::Result<File> {
-    match fs::metadata(path)?.is_file() {
-        true => File::open(path),
-        false => Err(std::io::Error::other("it is no file")),
-    }
-}
-
 fn lock(file: &File) -> Result<(), Error> {
     file.try_lock().map_err(|error| match error {
-        fs::TryLockError::WouldBlock => Error::Partial("another process is at work on it".into()),
-        fs::TryLockError::Error(error) => failed(error),
+        TryLockError::WouldBlock => Error::Partial("another process is at work on it".into()),
+        TryLockError::Error(error) => failed(error),
     })
 }
 
@@ -291,6 +263,7 @@ mod tests {
     use super::*;
     use crate::{Derivation, HashFunction, Progress};
     use core::sync::atomic::{AtomicU64, Ordering};
+    use std::fs;
 
     fn seeds(byte: u8) -> Seeds {
         let params = Params::qrl(HashFunction::Sha2, 12).unwrap();

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use tetralith_xmss::state::is_at;
+use tetralith_durable::is_at;
 
 /// A name that is this process's while it runs: `NAME.lock` is locked, and goes with it.
 pub(super) struct State<'a> {

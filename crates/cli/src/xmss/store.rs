@@ -6,64 +6,114 @@ use super::{key, with_suffix};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::Access;
 pub(crate) use place::StoreArgs;
-use place::{Place, check_links, check_there, default_place, place, seen_path};
+use place::{Place, as_option, check_links, check_there, default_place, missing, place, seen_path};
 use rand_core::Rng;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tetralith_xmss::PublicKey;
 use tetralith_xmss::state::{
-    self, EtcdStore, FileStore, Glance, Holder, PostgresStore, Record, SqliteStore, StateError,
-    StateStore,
+    self, EtcdStore, FileStore, Glance, Holder, KeyNote, Noted, PostgresStore, Record, SqliteStore,
+    StateError, StateStore, noted_by,
 };
 
 /// A store of any kind.
 pub(crate) type Store = Box<dyn StateStore>;
 
-/// Opens a key's store, which must be there, and locks it where it is not one for several signers.
+/// Opens a key's store, which must hold its state, and locks it where it is not one for several signers.
 pub(crate) fn open(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
-    check_there(&place(arguments, key)?, key)?;
-    open_or_make(arguments, key, public)
+    let place = place(arguments, key)?;
+    check_there(&place, key)?;
+    let mut store = open_or_make(arguments, key, public)?;
+    match store.load().map_err(|error| place.failure(&error))? {
+        Some(_) => Ok(store),
+        None => Err(missing(&place, key)),
+    }
 }
 
 /// As [`open`], and makes an empty store where there is none.
 fn open_or_make(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
-    let (id, seen) = (state::key_id(public), seen_path(key));
     let place = place(arguments, key)?;
+    let (id, location) = (state::key_id(public), place.location(key));
+    let seen = seen_path(key);
+    let noted = (seen.as_path(), location.as_str());
     let opened = match &place {
-        Place::Sqlite(path) => SqliteStore::open(path, &holder()).map(boxed),
-        Place::File(path) => FileStore::open(path, &holder()).map(boxed),
-        Place::Postgres(url) => PostgresStore::open(url, id, Some(&seen)).map(boxed),
-        Place::Etcd(url) => EtcdStore::open(url, id, Some(&seen)).map(boxed),
+        Place::Sqlite(path) => SqliteStore::open(path, &holder()).and_then(|s| join(s, noted)),
+        Place::File(path) => FileStore::open(path, &holder()).and_then(|s| join(s, noted)),
+        Place::Postgres(url) => PostgresStore::open(url, id).and_then(|s| join(s, noted)),
+        Place::Etcd(url) => EtcdStore::open(url, id).and_then(|s| join(s, noted)),
     };
     opened.map_err(|error| place.failure(&error))
 }
 
-fn boxed(store: impl StateStore + 'static) -> Store {
-    Box::new(store)
+/// Joins a store with the note beside its key.
+fn join(store: impl StateStore + 'static, noted: (&Path, &str)) -> Result<Store, StateError> {
+    Ok(Box::new(Noted::open(store, noted.0, noted.1)?))
 }
 
 /// Reads a key's record without opening its store, and says what a signer would find.
 pub(crate) fn glance(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Glance> {
     let place = place(arguments, key)?;
     check_there(&place, key)?;
-    let seen = seen_path(key);
-    // Who only looks needs no right to write, and leaves nothing.
-    let seen = File::options().read(true).write(true).open(&seen).is_ok().then_some(&*seen);
     let id = state::key_id(public);
     let found = match &place {
         Place::Sqlite(path) => SqliteStore::glance(path),
         Place::File(path) => FileStore::glance(path),
-        Place::Postgres(url) => PostgresStore::open(url, id, seen).and_then(glance_at),
-        Place::Etcd(url) => EtcdStore::open(url, id, seen).and_then(glance_at),
+        Place::Postgres(url) => PostgresStore::open(url, id).and_then(glance_at),
+        Place::Etcd(url) => EtcdStore::open(url, id).and_then(glance_at),
     };
-    found.map_err(|error| place.failure(&error))
+    let mut found = found.map_err(|error| match error {
+        StateError::Missing => missing(&place, key),
+        error => place.failure(&error),
+    })?;
+    let by_note = || KeyNote::refusal(&seen_path(key), &place.location(key), &found.record);
+    if found.refused.is_none() {
+        found.refused = by_note();
+    }
+    Ok(found)
 }
 
 fn glance_at(mut store: impl StateStore) -> Result<Glance, StateError> {
     let record = store.load()?.ok_or(StateError::Missing)?;
     let refused = state::refusal(&store, &record);
     Ok(Glance { record, refused })
+}
+
+/// Refuses an index that something beside the key knows to be spent, in whatever store: the key's own
+/// state, the one that its note names, and every other state of this key in its folder.
+fn check_spent(key: &Path, public: &PublicKey, resume_at: u64) -> Outcome {
+    let (id, own) = (state::key_id(public), key::resolved(key));
+    let mut states = vec![with_suffix(&own, ".state")];
+    let note = KeyNote::read(&seen_path(key)).ok().flatten();
+    let noted = note.as_ref().map(|note| as_option(&note.location, key));
+    if let Some(("sqlite" | "file", path)) = noted.as_deref().and_then(|name| name.split_once(':'))
+    {
+        states.push(path.into());
+    }
+    let entries = std::fs::read_dir(tetralith_durable::folder(&own)).into_iter().flatten();
+    let locks = entries.flatten().map(|entry| entry.path());
+    states.extend(
+        locks.filter(|p| p.extension().is_some_and(|e| e == "lock")).map(|p| p.with_extension("")),
+    );
+    let of_lock = |state: &PathBuf| noted_by(&with_suffix(state, ".lock"));
+    let of_record = |state: &PathBuf| match FileStore::peek(state) {
+        Err(StateError::Kind(_)) => SqliteStore::peek(state).ok(),
+        found => found.ok(),
+    };
+    let noted = note.map(|note| note.seen).into_iter().chain(states.iter().filter_map(of_lock));
+    let noted = noted.map(|seen| (seen.key_id, seen.next));
+    let records = states.iter().filter_map(of_record).map(|record| (record.key_id, record.next));
+    let next = noted.chain(records).filter(|(of, _)| *of == id).map(|(_, next)| next).max();
+    match next {
+        Some(next) if resume_at < next => Err(backward(public, resume_at, next)),
+        _ => Ok(()),
+    }
+}
+
+fn backward(public: &PublicKey, asked: u64, next: u64) -> Failure {
+    match public.params().signatures() {
+        limit if next >= limit => failure(&StateError::Exhausted { limit }),
+        _ => failure(&StateError::Backward { asked, next }),
+    }
 }
 
 /// Makes a state usable again. Where there was none and it fails, nothing is left.
@@ -75,15 +125,14 @@ pub(crate) fn restore(
     until: Option<u64>,
 ) -> Outcome<Record> {
     check_links(&place(arguments, key)?, key)?;
+    check_spent(key, public, resume_at)?;
     let fresh = Fresh::of(arguments, key)?;
     let (mut store, id) = (open_or_make(arguments, key, public)?, store_id());
     let restored = state::restore(&mut store, public, resume_at, until, id, now());
     if let Err(error) = restored {
         fresh.take_back(&mut store, id);
         return Err(match error {
-            StateError::Backward { next, .. } if next >= public.params().signatures() => {
-                failure(&StateError::Exhausted { limit: public.params().signatures() })
-            }
+            StateError::Backward { asked, next } => backward(public, asked, next),
             error => failure(&error),
         });
     }
@@ -94,13 +143,16 @@ pub(crate) fn restore(
 struct Fresh {
     path: Option<PathBuf>,
     lock: bool,
+    /// The note beside the key, where it is new.
+    note: Option<PathBuf>,
 }
 
 impl Fresh {
     fn of(arguments: &StoreArgs, key: &Path) -> Outcome<Self> {
         let path = place(arguments, key)?.path().map(Path::to_owned);
         let lock = path.as_deref().is_some_and(|path| !with_suffix(path, ".lock").exists());
-        Ok(Self { path, lock })
+        let note = Some(seen_path(key)).filter(|note| !note.exists());
+        Ok(Self { path, lock, note })
     }
 
     /// Deletes the files of a store that is held, where they hold no state but one that was to be made; says
@@ -117,6 +169,9 @@ impl Fresh {
     }
 
     fn delete(&self) {
+        if let Some(note) = &self.note {
+            let _ = std::fs::remove_file(note);
+        }
         let Some(path) = &self.path else { return };
         let lock: &[_] = if self.lock { &[".lock"] } else { &[] };
         // The lock last: until it is gone, nobody else can have the store.
@@ -212,7 +267,7 @@ fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) 
         return announce(key, &id);
     }
     if orphan {
-        store.seen().check(&found).map_err(|error| failure(&error))?;
+        store.check(&found).map_err(|error| failure(&error))?;
         let unused = untouched(&found) && found.skipped == 0;
         return if unused { remove(arguments, key) } else { Err(of_another(arguments, key)) };
     }
@@ -309,7 +364,20 @@ pub(crate) fn failure(error: &StateError) -> Failure {
         StateError::RolledBack { .. } => {
             (Exit::State, "state.rolled_back", "see tetralith xmss restore --help")
         }
-        StateError::Backward { .. } => (Exit::State, "state.backward", "resume further on"),
+        StateError::Backward { next, .. } => {
+            let hint = format!("choose an index of at least {next}, above every index used");
+            return Failure::new(Exit::State, "state.backward", error).hint(hint);
+        }
+        StateError::Unnoted { .. } => (
+            Exit::State,
+            "state.unnoted",
+            "restore the state past every index used: see tetralith xmss restore --help",
+        ),
+        StateError::Elsewhere { location } => {
+            let hint =
+                format!("give --store {location}; a file without a folder is beside the key");
+            return Failure::new(Exit::State, "state.elsewhere", error).hint(hint);
+        }
         StateError::Conflict { .. } => (Exit::State, "state.conflict", "try again"),
         StateError::Forked { .. } => (Exit::State, "state.forked", "open the key in the child"),
         StateError::Damaged(_) => (

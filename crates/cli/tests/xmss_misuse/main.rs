@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
+mod backups;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod forms;
@@ -221,7 +222,7 @@ fn what_a_killed_signer_leased_is_shown_as_lost() {
 #[test]
 fn what_a_killed_command_left_is_replaced() {
     let place = Place::with_key();
-    for left in [".s.new", ".n.new", "n.state.new"] {
+    for left in [".s.new", ".n.new", ".n.state.new"] {
         fs::write(place.at(left), "half a file").unwrap();
     }
     place.sign("k", "s");

@@ -65,7 +65,7 @@ pub fn restore(
     if found.key_id != key_id(key) || found.limit != key.params().signatures() {
         return Err(StateError::OtherKey);
     }
-    let seen = store.seen().of(&found.key_id);
+    let seen = store.seen(&found.key_id);
     let next = found.next.max(seen.next);
     if resume_at < next {
         return Err(StateError::Backward { asked: resume_at, next });
@@ -94,7 +94,7 @@ fn make(
     let limit = key.params().signatures();
     let (key_id, until) = (key_id(key), until.unwrap_or(limit));
     within(resume_at, until, limit)?;
-    let seen = store.seen().of(&key_id);
+    let seen = store.seen(&key_id);
     let next = seen.next;
     if resume_at < next {
         return Err(StateError::Backward { asked: resume_at, next });

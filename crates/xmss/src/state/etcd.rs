@@ -7,16 +7,14 @@
 //! Where the connection breaks before the answer, the commit may have taken place; that is an error
 //! here, and [`Reservations`](super::Reservations) then never uses what it asked for.
 
-use super::seen::Note;
 use super::tls::{Tls, provider};
 use super::url::{decoded, take};
-use super::{Record, Seen, StateError, StateStore};
+use super::{Record, StateError, StateStore};
 use crate::base64;
 use core::fmt;
 use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::path::Path;
 use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
@@ -33,7 +31,6 @@ pub struct EtcdStore {
     cluster_id: String,
     /// The record that was last read or written.
     last: Option<Last>,
-    note: Note,
 }
 
 /// A record in the cluster: its epoch, and its value in base64 with the revision of its name. The value
@@ -65,7 +62,7 @@ impl EtcdStore {
     ///
     /// User, password and prefix may be left out; the prefix is then `tetralith`. Over TLS the URL is
     /// `etcds://…?cacert=FILE`, with `&cert=FILE&key=FILE` for a cluster that wants to know its clients.
-    /// `note`: the file where is noted how far the state was; it should lie beside the key.
+    /// [`Noted`](super::Noted) joins it with the note beside the key.
     ///
     /// # Errors
     /// [`StateError::Url`], or [`StateError::Io`] where no member can be reached.
@@ -73,16 +70,11 @@ impl EtcdStore {
     /// # Security
     /// Without TLS a cluster on other machines is for a network that is trusted, or is reached through a
     /// tunnel. Neither the URL nor the password is in any error.
-    pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
-        Self::open_within(PATIENCE, url, key_id, note)
+    pub fn open(url: &str, key_id: [u8; 32]) -> Result<Self, StateError> {
+        Self::open_within(PATIENCE, url, key_id)
     }
 
-    fn open_within(
-        patience: Duration,
-        url: &str,
-        key_id: [u8; 32],
-        note: Option<&Path>,
-    ) -> Result<Self, StateError> {
+    fn open_within(patience: Duration, url: &str, key_id: [u8; 32]) -> Result<Self, StateError> {
         let at = Cluster::parse(url)?;
         let config = Agent::config_builder()
             .timeout_global(Some(patience))
@@ -100,7 +92,6 @@ impl EtcdStore {
             key_id,
             cluster_id: String::new(),
             last: None,
-            note: Note::open(note)?,
         };
         store.load()?;
         Ok(store)
@@ -111,7 +102,7 @@ impl EtcdStore {
     /// # Errors
     /// As [`open`](Self::open); [`StateError::Missing`], [`StateError::Damaged`].
     pub fn peek(url: &str, key_id: [u8; 32]) -> Result<Record, StateError> {
-        Self::open(url, key_id, None)?.load()?.ok_or(StateError::Missing)
+        Self::open(url, key_id)?.load()?.ok_or(StateError::Missing)
     }
 
     /// Asks one member. It is asked twice only where it took the log-in for ended, and did nothing.
@@ -198,7 +189,6 @@ impl EtcdStore {
 
 impl StateStore for EtcdStore {
     fn load(&mut self) -> Result<Option<Record>, StateError> {
-        self.note.refresh()?;
         let mut record = self.read();
         for _ in 0..self.at.members.len() {
             // Another member, or this one with a new token; reading twice does no harm.
@@ -234,7 +224,6 @@ impl StateStore for EtcdStore {
         }
         let revision = header["revision"].as_str().ok_or(MALFORMED)?;
         self.last = Some(Last { epoch: record.epoch, value, revision: revision.to_owned() });
-        self.note.take(record);
         Ok(())
     }
 
@@ -243,10 +232,6 @@ impl StateStore for EtcdStore {
         hash.update(b"tetralith place\netcd\0");
         hash.update(&self.cluster_id);
         hash.finalize().into()
-    }
-
-    fn seen(&self) -> Seen {
-        self.note.seen()
     }
 
     fn shared(&self) -> bool {
@@ -343,7 +328,7 @@ mod tests {
         let url = format!("etcd://{}", listener.local_addr().unwrap());
         let start = std::time::Instant::now();
         let patience = Duration::from_millis(300);
-        let error = EtcdStore::open_within(patience, &url, [0; 32], None).unwrap_err();
+        let error = EtcdStore::open_within(patience, &url, [0; 32]).unwrap_err();
         assert!(error.to_string().ends_with("etcd: no answer in time"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(5));
     }
@@ -370,7 +355,7 @@ mod tests {
             "etcds://u:secret@h",
             "etcds://u:secret@h?cacert=x&cert=y",
         ] {
-            let error = EtcdStore::open(bad, [0; 32], None).unwrap_err();
+            let error = EtcdStore::open(bad, [0; 32]).unwrap_err();
             assert!(matches!(error, StateError::Url(_)), "{bad}: {error}");
             assert!(!error.to_string().contains("secret"), "{bad}: {error}");
         }

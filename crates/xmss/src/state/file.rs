@@ -5,9 +5,11 @@
 
 use super::lock::{self, Lock};
 use super::{Glance, Holder, Record, Seen, StateError, StateStore};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tetralith_durable::{Access, open_regular, replace};
 
 /// A state in a file, locked by this process.
 #[derive(Debug)]
@@ -22,7 +24,15 @@ impl FileStore {
     /// # Errors
     /// [`StateError::Held`] with the process that holds the lock, or [`StateError::Io`].
     pub fn open(path: &Path, holder: &Holder) -> Result<Self, StateError> {
-        Ok(Self { path: path.to_owned(), lock: Lock::take(path, holder)? })
+        Self::open_within(path, holder, Duration::ZERO)
+    }
+
+    /// As [`open`](Self::open), waiting as long as `wait` for a process that holds the lock.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_within(path: &Path, holder: &Holder, wait: Duration) -> Result<Self, StateError> {
+        Ok(Self { path: path.to_owned(), lock: Lock::take(path, holder, wait)? })
     }
 
     /// Reads the record of a store without locking it: for showing a status.
@@ -44,45 +54,12 @@ impl FileStore {
 
 fn read(path: &Path) -> Result<Option<Record>, StateError> {
     let mut bytes = Vec::new();
-    match File::open(path) {
+    match open_regular(path, OpenOptions::new().read(true)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         // Of another file, however long it is, no more is read than shows that it is none of ours.
         file => file?.take(super::record::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?,
     };
     Record::from_bytes(&bytes).map(Some)
-}
-
-/// Writes a file so that after a crash the path holds the old bytes or the new.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    replace_with(path, |file| file.write_all(bytes))
-}
-
-/// As [`replace`], with the bytes written by `write`.
-pub(crate) fn replace_with(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".new");
-    let mut file = File::create(&aside)?;
-    let written = write(&mut file).and_then(|()| file.sync_all());
-    drop(file);
-    if let Err(error) = written.and_then(|()| fs::rename(&aside, path)) {
-        // Half a file is of no use, and may be what fills the disk.
-        let _ = fs::remove_file(&aside);
-        return Err(error);
-    }
-    sync_folder(path)
-}
-
-/// Makes a file's name durable.
-pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // Folders cannot be opened for syncing elsewhere; there the rename itself is durable.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 impl StateStore for FileStore {
@@ -94,16 +71,19 @@ impl StateStore for FileStore {
         if read(&self.path)?.map(|record| record.epoch) != expected {
             return Err(StateError::Conflict { expected });
         }
-        replace(&self.path, &record.to_bytes())?;
-        self.lock.note(record);
-        Ok(())
+        replace(&self.path, &record.to_bytes(), Access::Public)?;
+        Ok(self.lock.note(record)?)
     }
 
     fn place(&self) -> [u8; 32] {
         self.lock.place()
     }
 
-    fn seen(&self) -> Seen {
-        self.lock.seen()
+    fn seen(&self, key_id: &[u8; 32]) -> Seen {
+        self.lock.seen(key_id)
+    }
+
+    fn check(&self, record: &Record) -> Result<(), StateError> {
+        self.lock.check(record)
     }
 }

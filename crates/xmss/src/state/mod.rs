@@ -15,6 +15,8 @@ mod etcd;
 mod file;
 #[cfg(feature = "file")]
 mod lock;
+#[cfg(feature = "file")]
+mod note;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod process;
@@ -36,9 +38,9 @@ pub use etcd::EtcdStore;
 #[cfg(feature = "file")]
 pub use file::FileStore;
 #[cfg(feature = "file")]
-pub(crate) use file::{replace_with, sync_folder};
+pub use lock::noted_by;
 #[cfg(feature = "file")]
-pub use lock::is_at;
+pub use note::{KeyNote, Noted};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use record::{Holder, OpenLease, Record};
@@ -74,10 +76,18 @@ pub trait StateStore {
         [0; 32]
     }
 
-    /// How far the state was that this place has seen, as far as it knows: a record from before it was
-    /// put back from a backup.
-    fn seen(&self) -> Seen {
-        Seen::default()
+    /// How far this place has seen a key's state: nothing below was left to be leased.
+    fn seen(&self, key_id: &[u8; 32]) -> Seen {
+        Seen { key_id: *key_id, ..Seen::default() }
+    }
+
+    /// Refuses a record that is older than what this place has seen: it was put back from a backup.
+    ///
+    /// # Errors
+    /// [`StateError::RolledBack`], [`StateError::Elsewhere`], and [`StateError::Unnoted`] where the note
+    /// of what was seen is lost.
+    fn check(&self, _record: &Record) -> Result<(), StateError> {
+        Ok(())
     }
 
     /// Whether several processes may have this store open at once. Then each has leases of its own, a
@@ -100,8 +110,12 @@ impl<S: StateStore + ?Sized> StateStore for Box<S> {
         (**self).place()
     }
 
-    fn seen(&self) -> Seen {
-        (**self).seen()
+    fn seen(&self, key_id: &[u8; 32]) -> Seen {
+        (**self).seen(key_id)
+    }
+
+    fn check(&self, record: &Record) -> Result<(), StateError> {
+        (**self).check(record)
     }
 
     fn shared(&self) -> bool {
@@ -180,6 +194,18 @@ pub enum StateError {
         found: u64,
         /// What was seen before.
         seen: u64,
+    },
+    /// The note of how far the state was seen is empty or damaged, so an older state would not show.
+    #[error("{path} is damaged, so nobody knows whether an older state was put back")]
+    Unnoted {
+        /// The file of the note.
+        path: String,
+    },
+    /// Another state took the place of this one.
+    #[error("the key's state is at {location}; this is another one")]
+    Elsewhere {
+        /// Where the key's state was last.
+        location: String,
     },
     /// A state may only go forward.
     #[error("cannot resume at {asked}: indices below {next} are spent")]

@@ -11,10 +11,9 @@
 mod ask;
 
 use self::ask::{BOUNDS, Fault, PATIENCE, Parameter, within};
-use super::seen::Note;
 use super::tls::{Tls, provider};
 use super::url::take;
-use super::{Record, Seen, StateError, StateStore};
+use super::{Record, StateError, StateStore};
 use ::postgres::config::SslMode;
 use ::postgres::error::SqlState;
 use ::postgres::{Client, Config, Error, NoTls, Row};
@@ -24,7 +23,6 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
 use std::error::Error as _;
-use std::path::Path;
 use std::time::Duration;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -39,7 +37,6 @@ pub struct PostgresStore {
     at: [String; 3],
     /// The record that was last read or written.
     last: Option<(u64, Vec<u8>)>,
-    note: Note,
 }
 
 impl fmt::Debug for PostgresStore {
@@ -54,7 +51,7 @@ impl PostgresStore {
     ///
     /// A Unix socket's folder is given as `?host=/FOLDER`. TLS is `?sslmode=verify-full` with
     /// `&sslrootcert=FILE`, and `&sslcert=FILE&sslkey=FILE` for a server that wants to know its clients.
-    /// `note`: the file where is noted how far the state was; it should lie beside the key.
+    /// [`Noted`](super::Noted) joins it with the note beside the key.
     ///
     /// # Errors
     /// [`StateError::Url`], or [`StateError::Io`] where the database cannot be reached.
@@ -62,7 +59,7 @@ impl PostgresStore {
     /// # Security
     /// Without TLS a server on another machine is for a network that is trusted, or is reached through a
     /// tunnel. Neither the URL nor the password is in any error.
-    pub fn open(url: &str, key_id: [u8; 32], note: Option<&Path>) -> Result<Self, StateError> {
+    pub fn open(url: &str, key_id: [u8; 32]) -> Result<Self, StateError> {
         let (config, tls) = config(url)?;
         let mut store = Self {
             config,
@@ -72,7 +69,6 @@ impl PostgresStore {
             key_id,
             at: Default::default(),
             last: None,
-            note: Note::open(note)?,
         };
         store.connect()?;
         Ok(store)
@@ -83,7 +79,7 @@ impl PostgresStore {
     /// # Errors
     /// As [`open`](Self::open); [`StateError::Missing`], [`StateError::Damaged`].
     pub fn peek(url: &str, key_id: [u8; 32]) -> Result<Record, StateError> {
-        Self::open(url, key_id, None)?.load()?.ok_or(StateError::Missing)
+        Self::open(url, key_id)?.load()?.ok_or(StateError::Missing)
     }
 
     fn connect(&mut self) -> Result<(), StateError> {
@@ -212,7 +208,6 @@ impl PostgresStore {
 
 impl StateStore for PostgresStore {
     fn load(&mut self) -> Result<Option<Record>, StateError> {
-        self.note.refresh()?;
         match self.read() {
             // A connection that the server closed while it was idle shows itself only now.
             Err(StateError::Io(_)) if self.client.is_none() => self.read(),
@@ -224,7 +219,6 @@ impl StateStore for PostgresStore {
         if !self.replace(expected, record)? {
             return Err(StateError::Conflict { expected });
         }
-        self.note.take(record);
         Ok(())
     }
 
@@ -236,10 +230,6 @@ impl StateStore for PostgresStore {
             hash.update(part);
         }
         hash.finalize().into()
-    }
-
-    fn seen(&self) -> Seen {
-        self.note.seen()
     }
 
     fn shared(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::create::{key_id, settle};
 use super::process::Process;
 use super::record::MAX_LEASES;
-use super::{Holder, OpenLease, Record, StateError, StateStore, Status};
+use super::{Holder, OpenLease, Record, Seen, StateError, StateStore, Status};
 use crate::keys::PublicKey;
 use core::ops::Range;
 
@@ -270,8 +270,7 @@ impl<S: StateStore> Reservations<S> {
         if record.key_id != self.record.key_id || record.limit != self.record.limit {
             return Err(StateError::OtherKey);
         }
-        let seen = self.store.seen().with(&self.record);
-        seen.check(&record)?;
+        Seen::default().with(&self.record).check(&record)?;
         if record.epoch == self.record.epoch && record != self.record {
             // Two records of one epoch: the state went back, and somebody went on from there.
             return Err(StateError::Copied);
@@ -313,7 +312,7 @@ pub fn refusal(store: &impl StateStore, record: &Record) -> Option<StateError> {
     if record.place != store.place() {
         return Some(StateError::Copied);
     }
-    store.seen().check(record).err()
+    store.check(record).err()
 }
 
 /// Commits that other signers may win before one gives up.

@@ -3,13 +3,14 @@
 //! One table with one row, in WAL mode with FULL sync: a commit is on disk when it returns. A new
 //! database is made aside and renamed, so that a crash never leaves half a one.
 
-use super::file::sync_folder;
 use super::lock::{self, Lock};
 use super::{Glance, Holder, Record, Seen, StateError, StateStore};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
-use std::fs;
+use std::fs::OpenOptions;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
+use tetralith_durable::{Access, Aside, beside, open_regular, remove};
 
 /// A state in an SQLite database, locked by this process.
 #[derive(Debug)]
@@ -25,7 +26,15 @@ impl SqliteStore {
     /// [`StateError::Held`] with the process that holds the lock, [`StateError::Damaged`] where the
     /// database is not a state, or [`StateError::Io`].
     pub fn open(path: &Path, holder: &Holder) -> Result<Self, StateError> {
-        let lock = Lock::take(path, holder)?;
+        Self::open_within(path, holder, Duration::ZERO)
+    }
+
+    /// As [`open`](Self::open), waiting as long as `wait` for a process that holds the lock.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_within(path: &Path, holder: &Holder, wait: Duration) -> Result<Self, StateError> {
+        let lock = Lock::take(path, holder, wait)?;
         let made = if path.exists() { Ok(()) } else { make(path) };
         match made.and_then(|()| connect(path)) {
             Ok(connection) => {
@@ -84,31 +93,21 @@ fn connect(path: &Path) -> Result<Connection, StateError> {
 /// Whether a state of the plain-file store is there.
 fn is_plain(path: &Path) -> bool {
     let mut first = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut first));
+    let opened = open_regular(path, OpenOptions::new().read(true));
+    let read = opened.and_then(|file| file.take(64).read_to_end(&mut first));
     read.is_ok() && Record::is_begun_by(&first)
 }
 
 /// Makes an empty database aside, and renames it to its place when it is whole and on disk.
 fn make(path: &Path) -> Result<(), StateError> {
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
     // What another database left, of which the rest is gone, must not become this one's.
-    for suffix in [".new", "-wal", "-shm"] {
-        match fs::remove_file(beside(suffix)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
+    for suffix in ["-wal", "-shm"] {
+        remove(&beside(path, suffix))?;
     }
-    let aside = &beside(".new");
-    let made = make_aside(aside).and_then(|()| Ok(fs::rename(aside, path)?));
-    if made.is_err() {
-        let _ = fs::remove_file(aside);
-    }
-    made?;
-    Ok(sync_folder(path)?)
+    let aside = Aside::create(path, Access::Public)?;
+    make_aside(aside.path())?;
+    aside.replace()?;
+    Ok(())
 }
 
 fn make_aside(aside: &Path) -> Result<(), StateError> {
@@ -124,7 +123,7 @@ fn make_aside(aside: &Path) -> Result<(), StateError> {
          PRAGMA user_version = {VERSION};"
     ))?;
     connection.close().map_err(|(_, error)| error)?;
-    Ok(fs::File::open(aside)?.sync_all()?)
+    Ok(())
 }
 
 fn settings(connection: &Connection) -> Result<(), StateError> {
@@ -177,16 +176,19 @@ impl StateStore for SqliteStore {
             return Err(StateError::Conflict { expected });
         }
         transaction.commit()?;
-        self.lock.note(record);
-        Ok(())
+        Ok(self.lock.note(record)?)
     }
 
     fn place(&self) -> [u8; 32] {
         self.lock.place()
     }
 
-    fn seen(&self) -> Seen {
-        self.lock.seen()
+    fn seen(&self, key_id: &[u8; 32]) -> Seen {
+        self.lock.seen(key_id)
+    }
+
+    fn check(&self, record: &Record) -> Result<(), StateError> {
+        self.lock.check(record)
     }
 }
 

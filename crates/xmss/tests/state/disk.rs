@@ -59,7 +59,7 @@ fn disk_store_keeps_its_promises<D: Disk>() {
     assert_eq!(store.load().unwrap(), Some(record));
     drop(store);
     // What a crash may leave aside is no obstacle.
-    std::fs::write(folder.path().join("state.new"), b"half a").unwrap();
+    std::fs::write(folder.path().join(".state.new"), b"half a").unwrap();
     let mut state = Reservations::open(D::at(&path, &holder()).unwrap(), &key, holder()).unwrap();
     assert_eq!(take(&mut state, 10), Ok(10));
     state.close(0).unwrap();
@@ -160,7 +160,7 @@ fn file_store_is_whole_at_every_write() {
     for count in 0..=bytes.len() {
         // The file aside is partly or wholly written, and not renamed yet.
         std::fs::write(&path, old.to_bytes()).unwrap();
-        std::fs::write(folder.path().join("state.new"), &bytes[..count]).unwrap();
+        std::fs::write(folder.path().join(".state.new"), &bytes[..count]).unwrap();
         let mut store = FileStore::open(&path, &holder()).unwrap();
         assert_eq!(store.load().unwrap(), Some(old.clone()), "{count} bytes");
         // Whatever lies there, the commit that is made again is whole.

@@ -77,3 +77,26 @@ fn a_state_is_its_keys() {
     let none = Reservations::open(Volatile::new(), &a, holder()).unwrap_err();
     assert_eq!(none, StateError::Missing);
 }
+
+/// What a commit leaves of an open lease is counted as lost, so it must not be given afterwards.
+#[test]
+fn a_lease_ends_with_the_next_commit() {
+    let key = public("XMSS-SHA2_10_256");
+    type Change = fn(&mut Reservations<Volatile>);
+    let changes: [(Change, u64); 3] = [
+        (|state| assert_eq!(state.reserve_for(3, 0).unwrap().range, 5..8), 8),
+        (|state| state.resume_at(20, 0).unwrap(), 20),
+        (|state| assert_eq!(state.reserve(2, 0).unwrap().range, 5..7), 5),
+    ];
+    for (change, next) in changes {
+        let mut store = Volatile::new();
+        create(&mut store, &key, 0, [0; 16], 0).unwrap();
+        let mut state = Reservations::open(store, &key, holder()).unwrap();
+        assert_eq!(state.reserve(5, 0).unwrap().range, 0..5);
+        assert_eq!(take(&mut state, 1), Ok(0));
+        change(&mut state);
+        assert_eq!(take(&mut state, 1), Ok(next));
+        let status = state.close(0).unwrap();
+        assert_eq!((status.used, status.lost), (2, if next == 5 { 5 } else { 4 }));
+    }
+}

@@ -110,6 +110,28 @@ fn a_signer_at_work_notices_another_history() {
     assert_eq!(first.reserve(1, 0), Err(StateError::Copied));
 }
 
+/// A store was put back while a signer was at work, and has no note of what it held.
+#[test]
+fn a_signer_at_work_notices_an_older_record() {
+    let key = public("XMSS-SHA2_10_256");
+    let (inner, fault) = (RefCell::new(Volatile::new()), Cell::new(0));
+    let shared = || Shared { inner: &inner, fault: &fault };
+    create(&mut shared(), &key, 0, [0; 16], 0).unwrap();
+    let backup = inner.borrow_mut().load().unwrap().unwrap();
+    let mut signer = Reservations::open(shared(), &key, Holder::new("signer")).unwrap();
+    assert_eq!(take(&mut signer, 1), Ok(0));
+    let mut again = Volatile::new();
+    again.commit(None, &backup).unwrap();
+    inner.replace(again);
+    // Its next commit finds another record, so it reads that one.
+    for _ in 0..2 {
+        assert_eq!(
+            signer.reserve(1, 0),
+            Err(StateError::RolledBack { what: "epoch", found: 1, seen: 2 })
+        );
+    }
+}
+
 #[test]
 fn a_shared_record_stays_small() {
     let key = public("XMSS-SHA2_20_256");

@@ -12,7 +12,7 @@ fn etcd_logs_in() {
     server.ask("auth/role/add", r#"{"name":"root"}"#).unwrap();
     server.ask("auth/user/grant", r#"{"user":"root","role":"root"}"#).unwrap();
     server.ask("auth/enable", "{}").unwrap();
-    let open = |url: String| EtcdStore::open(&url, key_id(&key()), None);
+    let open = |url: String| EtcdStore::open(&url, key_id(&key()));
     let port = server.port;
     let mut store = open(format!("etcd://root:sec%3Aret@127.0.0.1:{port}/some/where")).unwrap();
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();

@@ -18,7 +18,7 @@ fn child_signs_until_killed() {
         let key = key();
         // A server that is down comes again.
         let mut state = loop {
-            let opened = T::open(url, &key, None);
+            let opened = T::open(url, &key);
             match opened.and_then(|store| Reservations::open(store, &key, Holder::new("test"))) {
                 Ok(state) => break state,
                 Err(StateError::Io(_)) => std::thread::sleep(Duration::from_millis(20)),
@@ -64,7 +64,7 @@ fn spawn(url: &str, lines: &mpsc::Sender<String>) -> Killed {
 fn killed_in_a_loop<T: Server>() {
     let mut server = T::begin();
     let (url, key) = (server.address(), key());
-    create(&mut T::open(&url, &key, None).unwrap(), &key, 0, [7; 16], 0).unwrap();
+    create(&mut T::open(&url, &key).unwrap(), &key, 0, [7; 16], 0).unwrap();
     let slow = std::env::var_os("TETRALITH_SLOW").is_some();
     let rounds: u64 = if slow { 1000 } else { 200 };
     if !slow {

@@ -9,7 +9,7 @@ use tetralith_xmss::state::{PostgresStore, Reservations, StateError, create, key
 #[test]
 fn postgres_on_another_timeline_is_a_copy() {
     let mut server = Postgres::start_with(&["restore_command = 'false'"], &[]);
-    let open = |server: &Postgres| PostgresStore::open(&server.address(), key_id(&key()), None);
+    let open = |server: &Postgres| PostgresStore::open(&server.address(), key_id(&key()));
     let mut store = open(&server).unwrap();
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();
     let mut state = Reservations::open(store, &key(), signer("timeline")).unwrap();
@@ -36,7 +36,7 @@ fn postgres_on_another_timeline_is_a_copy() {
 #[test]
 fn postgres_signers_race_in_serializable_transactions() {
     let server = Postgres::start_with(&["default_transaction_isolation = 'serializable'"], &[]);
-    let open = || PostgresStore::open(&server.address(), key_id(&key()), None).unwrap();
+    let open = || PostgresStore::open(&server.address(), key_id(&key())).unwrap();
     create(&mut open(), &key(), 0, [7; 16], 5).unwrap();
     let mut indices = BTreeSet::new();
     std::thread::scope(|scope| {
@@ -57,12 +57,12 @@ fn postgres_signers_race_in_serializable_transactions() {
 #[test]
 fn postgres_must_sync() {
     let server = Postgres::start_with(&["fsync = off"], &[]);
-    let mut store = PostgresStore::open(&server.address(), key_id(&key()), None).unwrap();
+    let mut store = PostgresStore::open(&server.address(), key_id(&key())).unwrap();
     let refused = create(&mut store, &key(), 0, [7; 16], 5).unwrap_err();
     assert!(refused.to_string().contains("fsync = off"), "{refused}");
     // A server that would acknowledge before it syncs is asked for more at each commit.
     let server = Postgres::start_with(&["synchronous_commit = off"], &[]);
-    let mut store = PostgresStore::open(&server.address(), key_id(&key()), None).unwrap();
+    let mut store = PostgresStore::open(&server.address(), key_id(&key())).unwrap();
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();
     let mut state = Reservations::open(store, &key(), signer("sync")).unwrap();
     assert_eq!(state.reserve(3, 0).unwrap().range, 0..3);

@@ -4,7 +4,9 @@ use super::key;
 use super::servers::{Etcd, Postgres};
 use std::path::Path;
 use tetralith_xmss::PublicKey;
-use tetralith_xmss::state::{EtcdStore, PostgresStore, Record, StateError, StateStore, key_id};
+use tetralith_xmss::state::{
+    EtcdStore, Noted, PostgresStore, Record, StateError, StateStore, key_id,
+};
 
 /// What the two stores have in common for the tests.
 pub(crate) trait Server: Sized {
@@ -17,7 +19,11 @@ pub(crate) trait Server: Sized {
     fn port(&self) -> u16;
     fn stop(&mut self);
     fn again(&mut self);
-    fn open(url: &str, key: &PublicKey, note: Option<&Path>) -> Result<Self::Store, StateError>;
+    fn open(url: &str, key: &PublicKey) -> Result<Self::Store, StateError>;
+    /// As `open`, with the note beside the key.
+    fn noted(url: &str, key: &PublicKey, note: &Path) -> Noted<Self::Store> {
+        Noted::open(Self::open(url, key).unwrap(), note, "here").unwrap()
+    }
     fn look(url: &str, key: &PublicKey) -> Result<Record, StateError>;
     /// Puts the stored record aside, and back.
     fn save(&self);
@@ -42,8 +48,8 @@ macro_rules! named_alike {
         fn again(&mut self) {
             self.up();
         }
-        fn open(url: &str, key: &PublicKey, note: Option<&Path>) -> Result<$store, StateError> {
-            $store::open(url, key_id(key), note)
+        fn open(url: &str, key: &PublicKey) -> Result<$store, StateError> {
+            $store::open(url, key_id(key))
         }
         fn look(url: &str, key: &PublicKey) -> Result<Record, StateError> {
             $store::peek(url, key_id(key))

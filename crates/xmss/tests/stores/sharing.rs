@@ -14,11 +14,11 @@ fn signers_share<T: Server>() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("key.seen");
     assert_eq!(T::look(&url, &key).unwrap_err(), StateError::Missing);
-    let mut store = T::open(&url, &key, Some(&note)).unwrap();
+    let mut store = T::noted(&url, &key, &note);
     create(&mut store, &key, 0, [7; 16], 5).unwrap();
     assert_eq!(create(&mut store, &key, 0, [7; 16], 5), Err(StateError::Exists));
     let mut first = Reservations::open(store, &key, signer("first")).unwrap();
-    let store = T::open(&url, &key, None).unwrap();
+    let store = T::open(&url, &key).unwrap();
     let mut second = Reservations::open(store, &key, signer("second")).unwrap();
     // Each reads the same record; the later commit is made again on the earlier one.
     let a = first.reserve(10, 1).unwrap();
@@ -40,27 +40,27 @@ fn signers_share<T: Server>() {
     assert_eq!((status.used, status.lost, status.leased), (1 + 10 + 1, 4 + 2, 2));
     // A signer that ends without a word leaves its lease open: nobody knows that it ended.
     drop(second);
-    let store = T::open(&url, &key, Some(&note)).unwrap();
+    let store = T::noted(&url, &key, &note);
     let mut third = Reservations::open(store, &key, signer("third")).unwrap();
     assert_eq!(take(&mut third, 1), Ok(20));
     third.close(3).unwrap();
     // A record from before is found out by who is at work, and by the note beside the key.
-    let mut store = T::open(&url, &key, None).unwrap();
+    let store = T::open(&url, &key).unwrap();
     let mut working = Reservations::open(store, &key, signer("working")).unwrap();
     server.save();
     assert_eq!(take(&mut working, 4), Ok(21));
     assert_eq!(take(&mut working, 4), Ok(22));
-    store = T::open(&url, &key, Some(&note)).unwrap();
+    let store = T::noted(&url, &key, &note);
     let mut noting = Reservations::open(store, &key, signer("noting")).unwrap();
     assert_eq!(take(&mut noting, 1), Ok(25));
     server.put_back();
     let went_back = working.reserve(1, 0).unwrap_err();
     assert!(matches!(went_back, StateError::RolledBack { what: "epoch", .. }), "{went_back}");
-    let store = T::open(&url, &key, Some(&note)).unwrap();
+    let store = T::noted(&url, &key, &note);
     let went_back = Reservations::open(store, &key, signer("x")).unwrap_err();
     assert!(matches!(went_back, StateError::RolledBack { what: "epoch", .. }), "{went_back}");
     // It is made usable only past what is known to be spent.
-    let mut store = T::open(&url, &key, Some(&note)).unwrap();
+    let mut store = T::noted(&url, &key, &note);
     let backward = StateError::Backward { asked: 25, next: 26 };
     assert_eq!(restore(&mut store, &key, 25, None, [8; 16], 4), Err(backward));
     restore(&mut store, &key, 30, Some(32), [8; 16], 4).unwrap();
@@ -71,7 +71,7 @@ fn signers_share<T: Server>() {
     // The same record at another server is a copy.
     let record = T::look(&url, &key).unwrap();
     let (_other, url) = server.copied(&record);
-    let store = T::open(&url, &key, None).unwrap();
+    let store = T::open(&url, &key).unwrap();
     assert_eq!(Reservations::open(store, &key, signer("x")).unwrap_err(), StateError::Copied);
 }
 
@@ -91,7 +91,7 @@ fn cut_in_mid_commit<T: Server>() {
     let key = key();
     let cutter = Cutter::start(server.port(), T::COMMIT);
     let url = server.through(cutter.port);
-    let mut store = T::open(&url, &key, None).unwrap();
+    let mut store = T::open(&url, &key).unwrap();
     create(&mut store, &key, 0, [7; 16], 5).unwrap();
     let mut state = Reservations::open(store, &key, signer("cut")).unwrap();
     let mut used = BTreeSet::new();

@@ -102,7 +102,7 @@ fn postgres_over_tls() {
             let (certificate, key) = files.client(client);
             url += &format!("&sslcert={certificate}&sslkey={key}");
         }
-        PostgresStore::open(&url, key_id(&key()), None)
+        PostgresStore::open(&url, key_id(&key()))
     };
     let mut store = open(server.port, "ca", "own").unwrap();
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();
@@ -146,7 +146,7 @@ fn etcd_over_tls() {
             let (certificate, key) = files.client(client);
             url += &format!("&cert={certificate}&key={key}");
         }
-        EtcdStore::open(&url, key_id(&key()), None)
+        EtcdStore::open(&url, key_id(&key()))
     };
     let mut store = open(server.port, "ca", "own").unwrap();
     create(&mut store, &key(), 0, [7; 16], 5).unwrap();

@@ -4,7 +4,8 @@ use super::failure;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::xmss::{key, with_suffix};
 use std::path::{Path, PathBuf};
-use tetralith_xmss::state::StateError;
+use tetralith_durable::folder;
+use tetralith_xmss::state::{KeyNote, StateError};
 
 /// The option that names a store.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -40,6 +41,23 @@ impl Place {
         }
     }
 
+    /// The place's name in the note beside the key: a file beside the key by its name alone, so that the
+    /// folder can be moved; of a server nothing that could be a password.
+    pub(super) fn location(&self, key: &Path) -> String {
+        let (kind, path) = match self {
+            Place::Sqlite(path) => ("sqlite", path),
+            Place::File(path) => ("file", path),
+            Place::Postgres(url) | Place::Etcd(url) => return without_secrets(url),
+        };
+        let whole = |path: &Path| folder(path).canonicalize().ok();
+        let name = path.file_name().map(Path::new).unwrap_or(path);
+        match (whole(path), whole(&key::resolved(key))) {
+            (Some(state), Some(key)) if state == key => format!("{kind}:{}", name.display()),
+            (Some(state), _) => format!("{kind}:{}", state.join(name).display()),
+            (None, _) => format!("{kind}:{}", path.display()),
+        }
+    }
+
     /// The file, where the state is in one.
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
@@ -66,6 +84,32 @@ pub(super) fn seen_path(key: &Path) -> PathBuf {
     with_suffix(&key::resolved(key), ".seen")
 }
 
+/// A URL's scheme, user, hosts and path, and those of its parameters that say where it is.
+fn without_secrets(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    // A password may hold any character, an @ too.
+    let (user, rest) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let user = user.split_once(':').map_or(user, |(name, _)| name);
+    let at = if user.is_empty() { "" } else { "@" };
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let kept = query.split('&').filter(|part| {
+        part.split_once('=').is_some_and(|(name, _)| ["host", "port", "dbname"].contains(&name))
+    });
+    let query: Vec<_> = kept.collect();
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{scheme}://{user}{at}{place}{mark}{}", query.join("&"))
+}
+
+/// A location of a note as `--store` takes it from here.
+pub(super) fn as_option(location: &str, key: &Path) -> String {
+    match location.split_once(':') {
+        Some((kind @ ("sqlite" | "file"), name)) if !name.contains('/') => {
+            format!("{kind}:{}", key::resolved(key).with_file_name(name).display())
+        }
+        _ => location.to_owned(),
+    }
+}
+
 /// What the option names, else the environment, else the file beside the key.
 pub(super) fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
     // In the environment a password is not seen by those who list the processes.
@@ -86,11 +130,30 @@ pub(super) fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
 
 /// Refuses where no state is in the file that it should be in.
 pub(super) fn check_there(place: &Place, key: &Path) -> Outcome {
-    let Some(path) = place.path().filter(|path| !path.exists()) else { return Ok(()) };
+    if place.path().is_none_or(Path::exists) {
+        return Ok(());
+    }
     check_links(place, key)?;
-    let failure = failure(&StateError::Missing);
-    let message = format!("{} (looked for at {})", failure.message, path.display());
-    Err(Failure { message, ..failure })
+    Err(missing(place, key))
+}
+
+/// There is no state at a place; the note beside the key says where it was.
+pub(super) fn missing(place: &Place, key: &Path) -> Failure {
+    let refused = failure(&StateError::Missing);
+    let here = place.location(key);
+    let noted = KeyNote::read(&seen_path(key)).ok().flatten().map(|note| note.location);
+    let message = format!("there is no state for this key at {}", as_option(&here, key));
+    match noted.filter(|noted| !noted.is_empty() && *noted != here) {
+        Some(noted) => {
+            let noted = as_option(&noted, key);
+            let hint = format!(
+                "give --store {noted}; only if that state is lost, see tetralith xmss restore --help"
+            );
+            let message = format!("{message}; its state is at {noted}");
+            Failure { message, ..refused }.hint(hint)
+        }
+        None => Failure { message, ..refused },
+    }
 }
 
 /// Refuses a key that has several names and no state beside this one: the state beside another one counts,
@@ -129,6 +192,17 @@ mod tests {
         assert!(place(Some("postgres://h/d")).unwrap() == Place::Postgres("postgres://h/d".into()));
         for url in ["etcd://h", "etcds://h?cacert=f"] {
             assert!(place(Some(url)).unwrap() == Place::Etcd(url.into()));
+        }
+        for (url, told) in [
+            (
+                "postgres://me:p@ss:w?rd@host:5/db?sslmode=disable&password=x",
+                "postgres://me@host:5/db",
+            ),
+            ("postgres://me@/db?host=/run/pg&sslkey=s", "postgres://me@/db?host=/run/pg"),
+            ("etcds://u:secret@a,b:1/p?cacert=f", "etcds://u@a,b:1/p"),
+            ("etcd://h", "etcd://h"),
+        ] {
+            assert_eq!(without_secrets(url), told);
         }
         for wrong in ["file:", "nothing", "postgress://user:secret@host/db"] {
             let refused = place(Some(wrong)).err().unwrap();

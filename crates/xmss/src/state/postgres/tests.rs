@@ -13,7 +13,6 @@ fn a_server_that_says_nothing_is_left() {
         key_id: [0; 32],
         at: Default::default(),
         last: None,
-        note: Note::open(None).unwrap(),
     };
     let start = Instant::now();
     let error = store.load().unwrap_err();
@@ -34,7 +33,7 @@ fn a_url_that_is_refused_does_not_show_its_password() {
         "postgres:secret",
     ];
     for url in bad {
-        let error = PostgresStore::open(url, [0; 32], None).unwrap_err();
+        let error = PostgresStore::open(url, [0; 32]).unwrap_err();
         assert!(matches!(error, StateError::Url(_)), "{url}: {error}");
         assert!(!error.to_string().contains("sec"), "{url}: {error}");
     }
