@@ -115,6 +115,7 @@ pub(crate) fn configuration(
         name: name.to_owned(),
         listen: listen.parse().map_err(|error| wrong("--listen", listen, &error))?,
         api: api.parse().map_err(|error| wrong("--api", api, &error))?,
+        api_hosts: Vec::new(),
         timeouts: Timeouts::default(),
         limits: Limits::default(),
         policy: Policy { sign: SignPolicy::Approved, ..Policy::default() },

@@ -229,13 +229,17 @@ impl Client {
     }
 
     fn get(&self, path: &str) -> Outcome<Value> {
-        self.answer(self.agent.get(format!("{}{path}", self.url)).call())
+        let request = self.agent.get(format!("{}{path}", self.url));
+        self.answer(request.header("Authorization", self.bearer().as_str()).call())
+    }
+
+    fn bearer(&self) -> Zeroizing<String> {
+        Zeroizing::new(format!("Bearer {}", *self.token))
     }
 
     fn post(&self, path: &str, body: &Value) -> Outcome<Value> {
-        let bearer = Zeroizing::new(format!("Bearer {}", *self.token));
         let request = self.agent.post(format!("{}{path}", self.url));
-        self.answer(request.header("Authorization", bearer.as_str()).send_json(body))
+        self.answer(request.header("Authorization", self.bearer().as_str()).send_json(body))
     }
 
     /// Asks for a new key.

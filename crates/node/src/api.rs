@@ -1,10 +1,14 @@
-//! The HTTP API on loopback: JSON in, JSON out, a bearer token for everything that changes something.
+//! The HTTP API on loopback: JSON in, JSON out, behind a bearer token.
 //!
-//! Every failure is `{"ok":false,"code":…,"message":…,"hint":…}`, with a stable code; the routes are
+//! One token may do everything, another may only read; only the probes `/healthz` and `/readyz` need
+//! none. A request must name this node's own address as its host: a page in a browser that reaches
+//! loopback under a name of its own is refused. Every failure is `{"ok":false,"code":…,"message":…,"hint":…}`, with a stable code; the routes are
 //! described in `docs/node.md`.
 
 mod answers;
+mod door;
 mod requests;
+mod server;
 
 use crate::ceremony::{Refusal, Request, Shared};
 use crate::error::Error;
@@ -12,22 +16,19 @@ use crate::log::CeremonyRecord;
 use crate::shares::KeyId;
 use answers::Failure;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request as HttpRequest, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use door::{Door, Role};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Instant;
-use subtle::ConstantTimeEq;
 use tokio::sync::watch;
+use zeroize::Zeroizing;
 
-/// The longest request, in bytes.
-const MAX_BODY: usize = 1 << 20;
 /// Ceremonies that are listed at once.
 const MOST_LISTED: u32 = 1000;
 
@@ -35,70 +36,62 @@ const MOST_LISTED: u32 = 1000;
 #[derive(Clone)]
 struct Api {
     shared: Arc<Shared>,
-    token_hash: [u8; 32],
     started: Instant,
 }
 
+/// The tokens that clients show.
+pub(crate) struct Tokens {
+    /// May do everything.
+    pub(crate) full: Zeroizing<String>,
+    /// May only read.
+    pub(crate) read: Zeroizing<String>,
+}
+
 type Answer = Result<Json<Value>, Failure>;
-type Body = Result<Bytes, BytesRejection>;
 
 /// Serves until `stop` turns true.
 pub(crate) fn serve(
     shared: Arc<Shared>,
     listener: tokio::net::TcpListener,
-    token: &str,
-    mut stop: watch::Receiver<bool>,
+    tokens: &Tokens,
+    stop: watch::Receiver<bool>,
 ) -> impl Future<Output = ()> + use<> {
-    let token_hash = Sha256::digest(token.as_bytes()).into();
-    let api = Api { shared, token_hash, started: Instant::now() };
-    let router = router(api);
-    async move {
-        let stopped = async move { drop(stop.wait_for(|stop| *stop).await) };
-        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopped).await {
-            tracing::error!(event = "api_failed", %error);
-        }
-    }
+    let most = shared.config.limits.http_connections;
+    let door = Door::new(&shared.config, listener.local_addr().ok(), tokens);
+    let router = router(Api { shared, started: Instant::now() }, &door);
+    server::serve(listener, router, most, stop)
 }
 
-fn router(api: Api) -> Router {
+fn router(api: Api, door: &Door) -> Router {
+    let behind = |role| from_fn_with_state(door.clone().with(role), door::pass);
     let changing = Router::new()
         .route("/v1/keygen", post(keygen))
         .route("/v1/sign", post(sign))
         .route("/v1/approvals", post(approve))
-        .layer(from_fn_with_state(api.clone(), authorize));
-    Router::new()
-        .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
-        .route("/readyz", get(ready))
+        .layer(behind(Role::Full));
+    let reading = Router::new()
         .route("/metrics", get(metrics))
         .route("/v1/status", get(status))
         .route("/v1/keys", get(keys))
         .route("/v1/keys/{id}", get(key))
         .route("/v1/ceremonies", get(ceremonies))
         .route("/v1/ceremonies/{id}", get(ceremony))
-        .merge(changing)
+        .layer(behind(Role::Read));
+    Router::new()
+        .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
+        .route("/readyz", get(ready))
         .fallback(|| async { Failure::not_found("route.unknown", "there is no such route") })
+        .layer(behind(Role::Open))
+        .merge(changing)
+        .merge(reading)
         .method_not_allowed_fallback(|| async {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "route.method", "another method is needed")
         })
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(api)
 }
 
-/// Lets through who shows the token.
-async fn authorize(State(api): State<Api>, request: HttpRequest, next: Next) -> Response {
-    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
-    let token = given.and_then(|value| value.strip_prefix(b"Bearer ")).unwrap_or_default();
-    let hash: [u8; 32] = Sha256::digest(token).into();
-    if bool::from(hash.ct_eq(&api.token_hash)) {
-        return next.run(request).await;
-    }
-    Failure::new(StatusCode::UNAUTHORIZED, "api.token", "the bearer token is missing or wrong")
-        .hint("send the token of the node's api.token file: Authorization: Bearer TOKEN")
-        .into_response()
-}
-
-async fn keygen(State(api): State<Api>, body: Body) -> Answer {
-    let request = requests::keygen(&api.shared, &body?)?;
+async fn keygen(State(api): State<Api>, body: Bytes) -> Answer {
+    let request = requests::keygen(&api.shared, &body)?;
     let record = api.fulfil(request).await?;
     let id = record.key.as_deref().and_then(KeyId::from_hex);
     let mut answer = api.key_value(&id.ok_or(Error::Stopping)?).await?;
@@ -106,8 +99,8 @@ async fn keygen(State(api): State<Api>, body: Body) -> Answer {
     Ok(Json(answer))
 }
 
-async fn sign(State(api): State<Api>, body: Body) -> Answer {
-    let request = requests::sign(&api.shared, &body?)?;
+async fn sign(State(api): State<Api>, body: Bytes) -> Answer {
+    let request = requests::sign(&api.shared, &body)?;
     let record = api.fulfil(request).await?;
     Ok(Json(json!({
         "ok": true,
@@ -119,8 +112,8 @@ async fn sign(State(api): State<Api>, body: Body) -> Answer {
     })))
 }
 
-async fn approve(State(api): State<Api>, body: Body) -> Answer {
-    let (key, digest) = requests::approval(&api.shared, &body?)?;
+async fn approve(State(api): State<Api>, body: Bytes) -> Answer {
+    let (key, digest) = requests::approval(&api.shared, &body)?;
     api.shared.blocking(move |shared| shared.log.approve(&key, &digest)).await??;
     Ok(Json(json!({ "ok": true, "key": key, "digest": hex::encode(digest) })))
 }
@@ -168,6 +161,7 @@ async fn status(State(api): State<Api>) -> Answer {
                 "id": peer.id.to_string(),
                 "address": peer.address.to_string(),
                 "connected": connected.contains(&peer.id),
+                "dropped_messages": shared.budgets.drops(&peer.id),
             })
         })
         .collect();

@@ -31,6 +31,7 @@ pub(crate) use propose::{Refusal, Request};
 pub(crate) use quota::KeygenQuota;
 pub(crate) use retired::Retired;
 
+use crate::budget::Budgets;
 use crate::codec::Frame;
 use crate::config::Config;
 use crate::engine::Engine;
@@ -39,6 +40,7 @@ use crate::identity::Identity;
 use crate::log::{CeremonyRecord, Log, State};
 use crate::metrics::Metrics;
 use crate::shares::{Key, KeyId, Shares};
+use crate::stall::Stalls;
 use crate::transport::{SendError, Transport};
 use crate::wire::{Body, CeremonyId, Envelope, Job};
 use chacha20::ChaCha20Rng;
@@ -48,11 +50,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use zeroize::Zeroizing;
 
 /// How long a node that stayed away is asked last.
 const MEMORY_OF_ABSENCE: Duration = Duration::from_secs(60);
+
+/// The part of a deadline that this node may sleep through and still blame others: one in so many.
+const OWN_PART: u32 = 4;
 
 /// What all tasks of a node share.
 pub(crate) struct Shared {
@@ -69,6 +74,8 @@ pub(crate) struct Shared {
     pub(crate) absent: Mutex<HashMap<PeerId, Instant>>,
     pub(crate) keygens: KeygenQuota,
     pub(crate) retired: Retired,
+    pub(crate) budgets: Budgets,
+    pub(crate) stalls: Stalls,
 }
 
 impl Shared {
@@ -128,7 +135,8 @@ impl Shared {
         let mut pause = Duration::from_millis(50);
         loop {
             self.metrics.sent(frame.len());
-            match self.transport.send(to, frame.clone()).await {
+            let sent = timeout_at(until, self.transport.send(to, frame.clone())).await;
+            match sent.unwrap_or(Err(SendError::Timeout)) {
                 Err(error) if error.is_passing() && Instant::now() + pause < until => {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_secs(1));
@@ -146,6 +154,25 @@ impl Shared {
     /// Says whether a node stayed away a short time ago.
     pub(crate) fn was_absent(&self, peer: &PeerId) -> bool {
         lock(&self.absent).get(peer).is_some_and(|when| when.elapsed() < MEMORY_OF_ABSENCE)
+    }
+
+    /// Says why nobody can be called absent who did not answer since an instant: this node itself did
+    /// not run for a good part of the time, or has lost all its connections.
+    pub(crate) fn own_trouble(&self, since: Instant) -> Option<String> {
+        let stalled = self.stalls.since(since);
+        if stalled > since.elapsed() / OWN_PART {
+            return Some(format!("this node did not run for {} ms", stalled.as_millis()));
+        }
+        let alone = self.config.peers.len() > 1 && self.transport.connected().is_empty();
+        alone.then(|| "this node is connected to none of its peers".to_owned())
+    }
+
+    /// What a peer is told to have failed that did not answer since an instant.
+    pub(crate) fn absence(&self, peer: &PeerId, since: Instant, fault: &str) -> String {
+        if self.budgets.dropped_since(peer, since) {
+            return format!("{fault} (this node dropped some of its messages: too many at once)");
+        }
+        fault.to_owned()
     }
 
     /// Enters a ceremony's beginning; `false` if its name was used before.

@@ -23,6 +23,8 @@ pub struct Config {
     pub listen: Multiaddr,
     /// Where the HTTP API listens; loopback only.
     pub api: SocketAddr,
+    /// Names by which requests may address the API besides its own address, such as a proxy's.
+    pub api_hosts: Vec<String>,
     /// How long the phases of a ceremony may take.
     pub timeouts: Timeouts,
     /// What the node holds at most.
@@ -86,6 +88,12 @@ pub struct Limits {
     pub ceremonies_per_peer: usize,
     /// New keys that one peer may propose within an hour.
     pub keygens_per_hour: usize,
+    /// Connections of API clients at the same time.
+    pub http_connections: usize,
+    /// Messages that one peer may send within a second; further ones are answered with "busy".
+    pub messages_per_second: usize,
+    /// Proposals that one peer may send within a second; further ones are dropped.
+    pub proposals_per_second: usize,
 }
 
 impl Default for Limits {
@@ -95,6 +103,9 @@ impl Default for Limits {
             ceremonies: 16,
             ceremonies_per_peer: 8,
             keygens_per_hour: 30,
+            http_connections: 256,
+            messages_per_second: 2_000,
+            proposals_per_second: 200,
         }
     }
 }
@@ -106,6 +117,8 @@ struct Text {
     name: String,
     listen: String,
     api: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    api_hosts: Vec<String>,
     #[serde(default)]
     timeouts: Timeouts,
     #[serde(default)]
@@ -144,6 +157,7 @@ impl Config {
             api,
             peers: peers.collect::<Result<_, _>>()?,
             name: text.name,
+            api_hosts: text.api_hosts,
             timeouts: text.timeouts,
             limits: text.limits,
             policy: text.policy,
@@ -164,6 +178,7 @@ impl Config {
             name: self.name.clone(),
             listen: self.listen.to_string(),
             api: self.api.to_string(),
+            api_hosts: self.api_hosts.clone(),
             timeouts: self.timeouts,
             limits: self.limits,
             policy: self.policy.clone(),
@@ -193,6 +208,14 @@ impl Config {
         in_range("limits.ceremonies", limits.ceremonies as u64, 1, 1_000)?;
         in_range("limits.ceremonies_per_peer", limits.ceremonies_per_peer as u64, 1, 1_000)?;
         in_range("limits.keygens_per_hour", limits.keygens_per_hour as u64, 0, 10_000)?;
+        in_range("limits.http_connections", limits.http_connections as u64, 1, 100_000)?;
+        let per_second = [
+            ("limits.messages_per_second", limits.messages_per_second),
+            ("limits.proposals_per_second", limits.proposals_per_second),
+        ];
+        for (field, value) in per_second {
+            in_range(field, value as u64, 1, 1_000_000)?;
+        }
         if self.peers.len() > MAX_PEERS {
             let reason = format!("{} peers, at most {MAX_PEERS}", self.peers.len());
             return Err(Error::config("peers", reason));
@@ -315,6 +338,12 @@ mod tests {
             ("[[peers]]", "[policy]\nkeygen = [\"z\"]\n[[peers]]", "policy.keygen: \"z\""),
             ("[[peers]]", "[limits]\nceremonies_per_peer = 0\n[[peers]]", "ceremonies_per_peer: "),
             ("[[peers]]", "[limits]\nkeygens_per_hour = 99999\n[[peers]]", "keygens_per_hour: "),
+            ("[[peers]]", "[limits]\nmessages_per_second = 0\n[[peers]]", "messages_per_second: "),
+            (
+                "[[peers]]",
+                "[limits]\nproposals_per_second = 0\n[[peers]]",
+                "proposals_per_second: ",
+            ),
             ("[[peers]]", "[[peers", "node.toml: "),
         ];
         for (from, to, named) in cases {

@@ -5,6 +5,7 @@
 //! | `node.toml` | the configuration | everyone |
 //! | `node.key` | identity seed and storage key, in a key file under the passphrase | owner |
 //! | `api.token` | what API clients show to change anything | owner |
+//! | `read.token` | what API clients show that may only read | owner |
 //! | `node.db` | the ceremony log (SQLite) | owner |
 //! | `shares/` | one key file for each key share, sealed under the storage key | owner |
 //! | `lock` | held by the process that runs the node | owner |
@@ -101,6 +102,7 @@ impl Folder {
         let file = KeyFile::public(KEY_KIND, KEY_PARAMS, &identity.id().to_bytes())
             .seal(&secret, protection, cost, rng)
             .map_err(Error::key_file(&self.key_path()))?;
+        self.read_token(rng)?;
         write_new(&self.token_path(), hex::encode(new_seed(rng).as_slice()).as_bytes())?;
         write_new(&self.key_path(), file.to_text().as_bytes())?;
         Ok(identity)
@@ -132,13 +134,16 @@ impl Folder {
     /// # Errors
     /// The file cannot be read, or does not hold a token.
     pub fn token(&self) -> Result<Zeroizing<String>, Error> {
-        let path = self.token_path();
-        let text = Zeroizing::new(read_text(&path)?);
-        let token = text.trim();
-        if token.len() != 64 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return Err(Error::Malformed { path, reason: "is not 64 hex digits".into() });
+        token(self.token_path())
+    }
+
+    /// Reads the token that may only read, and makes it where there is none.
+    pub(crate) fn read_token(&self, rng: &mut impl CryptoRng) -> Result<Zeroizing<String>, Error> {
+        let path = self.root.join("read.token");
+        if !path.exists() {
+            write_new(&path, hex::encode(new_seed(rng).as_slice()).as_bytes())?;
         }
-        Ok(Zeroizing::new(token.to_owned()))
+        token(path)
     }
 
     /// Says whether a passphrase is needed to start the node.
@@ -193,6 +198,16 @@ impl Folder {
         }
         Ok(file)
     }
+}
+
+/// Reads a token: 64 hex digits.
+fn token(path: PathBuf) -> Result<Zeroizing<String>, Error> {
+    let text = Zeroizing::new(read_text(&path)?);
+    let token = text.trim();
+    if token.len() != 64 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(Error::Malformed { path, reason: "is not 64 hex digits".into() });
+    }
+    Ok(Zeroizing::new(token.to_owned()))
 }
 
 /// Writes a whole new file, readable by its owner only; an existing one stays.

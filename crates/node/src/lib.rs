@@ -17,6 +17,7 @@
 //! ```
 
 mod api;
+mod budget;
 mod ceremony;
 mod codec;
 pub mod config;
@@ -29,6 +30,7 @@ pub mod log;
 mod metrics;
 mod node;
 mod shares;
+mod stall;
 mod transport;
 mod wire;
 

@@ -1,6 +1,7 @@
 //! A running node: opens the folder, starts the transport, the dispatcher and the API, and stops all.
 
-use crate::api;
+use crate::api::{self, Tokens};
+use crate::budget::{Budgets, Kind};
 use crate::ceremony::{KeygenQuota, Mailboxes, Retired, Shared};
 use crate::engine::Engine;
 use crate::error::Error;
@@ -8,6 +9,7 @@ use crate::folder::Folder;
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::shares::Shares;
+use crate::stall::Stalls;
 use crate::transport::{self, Incoming};
 use crate::wire::{Body, Envelope};
 use libp2p::{Multiaddr, PeerId};
@@ -15,15 +17,17 @@ use rand_core::{CryptoRng, SeedableRng};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 /// How long a stopping node lets its ceremonies tell the others.
 const GRACE: Duration = Duration::from_secs(2);
-/// Proposals that are answered at the same time, as a multiple of the ceremonies that may run.
-const ANSWERS_PER_CEREMONY: usize = 4;
+/// Refusals to one peer that it has not acknowledged; further ones are not sent.
+const REFUSALS_PER_PEER: usize = 8;
+/// Proposals of one peer that are looked at or run at the same time, beyond its ceremonies.
+const SPARE_ANSWERS: usize = 8;
 
 /// A node that runs until it is stopped or dropped.
 #[derive(Debug)]
@@ -61,7 +65,7 @@ impl Node {
         if let Some(index) = config.peers.iter().position(|peer| peer.id == id) {
             return Err(Error::config(format!("peers[{index}].id"), "is this node itself"));
         }
-        let token = folder.token()?;
+        let tokens = Tokens { full: folder.token()?, read: folder.read_token(rng)? };
         let shares = Shares::open(&folder.shares_path(), secrets.storage)?;
         let log = Log::open(&folder.database_path())?;
         let listener = tokio::net::TcpListener::bind(config.api).await;
@@ -71,8 +75,9 @@ impl Node {
         })?;
         let api_address = listener.local_addr().map_err(Error::file(folder.root()))?;
         let (stop, stopped) = watch::channel(false);
+        let budgets = Budgets::new(config.peers.iter().map(|peer| peer.id), &config.limits);
         let (transport, incoming, swarm) =
-            transport::start(&config, &secrets.identity, stopped.clone())?;
+            transport::start(&config, &secrets.identity, budgets.clone(), stopped.clone())?;
         let mailboxes = Mailboxes::new(&config.limits);
         let mut seed = Zeroizing::new([0; 32]);
         rng.fill_bytes(seed.as_mut_slice());
@@ -89,10 +94,12 @@ impl Node {
             absent: Mutex::default(),
             keygens: KeygenQuota::new(config.limits.keygens_per_hour),
             retired: Retired::default(),
+            budgets,
+            stalls: Stalls::new(),
             config,
         });
         let dispatcher = tokio::spawn(dispatch(shared.clone(), incoming));
-        let server = tokio::spawn(api::serve(shared, listener, &token, stopped));
+        let server = tokio::spawn(api::serve(shared, listener, &tokens, stopped));
         let address = transport.listening().await?;
         let tasks = vec![swarm, dispatcher, server];
         tracing::info!(event = "node_started", %id, api = %api_address, %address);
@@ -136,12 +143,28 @@ impl Node {
     }
 }
 
-/// Hands each received message to its ceremony, and proposals to tasks of their own.
+/// Hands each received message to its ceremony, and proposals to tasks of their own, until the
+/// transport ends; watches meanwhile whether this node runs.
+async fn dispatch(shared: Arc<Shared>, incoming: Vec<Incoming>) {
+    let mut dispatchers = JoinSet::new();
+    for incoming in incoming {
+        dispatchers.spawn(dispatch_peer(shared.clone(), incoming));
+    }
+    tokio::select! {
+        () = shared.stalls.watch() => {}
+        _ = dispatchers.join_all() => {}
+    }
+}
+
+/// Dispatches the messages of one peer, in a task of its own: a peer with many messages, or one that
+/// acknowledges no answer, delays nobody else's.
 ///
 /// Cancel safe: a message is handed over without waiting.
-async fn dispatch(shared: Arc<Shared>, mut incoming: mpsc::Receiver<Incoming>) {
-    let answers = Arc::new(Semaphore::new(shared.config.limits.ceremonies * ANSWERS_PER_CEREMONY));
-    while let Some(Incoming { from, frame }) = incoming.recv().await {
+async fn dispatch_peer(shared: Arc<Shared>, Incoming { from, mut queue }: Incoming) {
+    let most = shared.config.limits.ceremonies_per_peer + SPARE_ANSWERS;
+    let answers = Arc::new(Semaphore::new(most));
+    let refusals = Arc::new(Semaphore::new(REFUSALS_PER_PEER));
+    while let Some(frame) = queue.recv().await {
         shared.metrics.received(frame.len());
         let drop_it = |reason: &dyn core::fmt::Display| {
             shared.metrics.dropped();
@@ -150,20 +173,23 @@ async fn dispatch(shared: Arc<Shared>, mut incoming: mpsc::Receiver<Incoming>) {
         let envelope = match Envelope::receive(&frame, from, shared.me()) {
             Ok(envelope) => envelope,
             Err(error) => {
+                shared.budgets.take(&from, Kind::Invalid, Instant::now());
                 drop_it(&error);
                 continue;
             }
         };
         if let Body::Propose(proposal) = envelope.body.clone() {
+            if !shared.budgets.take(&from, Kind::Proposal, Instant::now()) {
+                drop_it(&"more proposals than limits.proposals_per_second");
+                continue;
+            }
             let Ok(permit) = answers.clone().try_acquire_owned() else {
-                drop_it(&"too many proposals");
+                drop_it(&"too many proposals at the same time");
                 continue;
             };
-            let answering = shared.clone().participate(envelope, proposal);
-            tokio::spawn(async move {
-                answering.await;
-                drop(permit);
-            });
+            let answering =
+                shared.clone().participate(envelope, proposal, permit, refusals.clone());
+            tokio::spawn(answering);
         } else if let Err(dropped) = shared.mailboxes.put(envelope, frame.len()) {
             drop_it(&dropped);
         }

@@ -6,8 +6,10 @@
 //!
 //! Only configured peers are talked to: a connection whose handshake proves another identity is
 //! closed before any stream is opened. Everything is bounded: connections, streams, the length of a
-//! message, and each queue.
+//! message, and each queue. Each peer has a queue and a budget of its own, so that a peer that floods
+//! this node, or acknowledges nothing, delays its own messages only.
 
+use crate::budget::{BARRED, Budgets, Kind};
 use crate::codec::{Ack, Frame, FrameCodec, PROTOCOL};
 use crate::config::{Config, Peer};
 use crate::error::Error;
@@ -16,20 +18,23 @@ use libp2p::allow_block_list::{AllowedPeers, Behaviour as AllowList};
 use libp2p::connection_limits::{Behaviour as Limiter, ConnectionLimits};
 use libp2p::futures::StreamExt;
 use libp2p::request_response::{
-    Behaviour as Requests, Config as RequestConfig, Event as RequestEvent, Message,
+    Behaviour as Requests, Config as RequestConfig, Event as RequestEvent, InboundFailure, Message,
     OutboundFailure, OutboundRequestId, ProtocolSupport,
 };
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::swarm::{NetworkBehaviour, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, Swarm, SwarmBuilder, identify, noise, ping, tcp, yamux};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-/// Messages that wait for the swarm, and received ones that wait for the dispatcher.
+/// Messages that wait for the swarm.
 const QUEUE: usize = 256;
+/// Received messages of one peer that wait for its dispatcher.
+const RECEIVED: usize = 64;
+/// Messages to one peer that it has not acknowledged; further ones fail at once.
+const UNACKNOWLEDGED: usize = 256;
 /// Streams of one connection at the same time.
 const STREAMS: usize = 64;
 /// Connections whose handshake is not finished.
@@ -47,11 +52,11 @@ const SECOND_DIALER_DELAY: Duration = Duration::from_secs(2);
 /// Peers are few and wanted: their connections are kept.
 const KEEP_IDLE: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// A message that a configured peer sent.
+/// The received messages of one configured peer.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) from: PeerId,
-    pub(crate) frame: Frame,
+    pub(crate) queue: mpsc::Receiver<Frame>,
 }
 
 /// Why a message did not reach its peer.
@@ -67,6 +72,8 @@ pub(crate) enum SendError {
     TooLong(usize),
     #[error("has a full queue")]
     Busy,
+    #[error("has not acknowledged earlier messages")]
+    Backlog,
     #[error("the node is stopping")]
     Stopping,
 }
@@ -74,7 +81,8 @@ pub(crate) enum SendError {
 impl SendError {
     /// Says whether the same message may get through later.
     pub(crate) fn is_passing(&self) -> bool {
-        matches!(self, SendError::Unreachable | SendError::Timeout | SendError::Busy)
+        use SendError::{Backlog, Busy, Timeout, Unreachable};
+        matches!(self, Unreachable | Timeout | Busy | Backlog)
     }
 }
 
@@ -88,9 +96,18 @@ struct Command {
 #[derive(Clone, Debug)]
 pub(crate) struct Transport {
     commands: mpsc::Sender<Command>,
-    connected: Arc<Mutex<HashSet<PeerId>>>,
+    links: watch::Receiver<Links>,
     listening: watch::Receiver<Option<Multiaddr>>,
     most_bytes: usize,
+}
+
+/// Which peers are there.
+#[derive(Clone, Debug, Default)]
+struct Links {
+    /// The peers to which a connection is open.
+    connected: HashSet<PeerId>,
+    /// The peers without a connection that could not be dialed since.
+    gone: HashSet<PeerId>,
 }
 
 impl Transport {
@@ -109,7 +126,22 @@ impl Transport {
 
     /// The peers to which a connection is open.
     pub(crate) fn connected(&self) -> HashSet<PeerId> {
-        self.connected.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.links.borrow().connected.clone()
+    }
+
+    /// Waits until one of `peers` has no connection and could not be dialed again.
+    ///
+    /// A process that ended closes its connections, and its machine refuses new ones: this is known
+    /// within milliseconds. Cancel safe.
+    pub(crate) async fn gone(&self, peers: &[PeerId]) -> PeerId {
+        let mut links = self.links.clone();
+        let lost = |links: &Links| peers.iter().find(|peer| links.gone.contains(*peer)).copied();
+        let found = links.wait_for(|links| lost(links).is_some()).await;
+        if let Some(peer) = found.ok().and_then(|links| lost(&links)) {
+            return peer;
+        }
+        // The swarm has ended; the node's stop tells the caller.
+        std::future::pending().await
     }
 
     /// The address that is listened on, once it is known.
@@ -131,35 +163,34 @@ struct Behaviour {
     ping: ping::Behaviour,
 }
 
-/// Starts the task that owns the swarm, and returns its handle, the queue of received messages and
+/// Starts the task that owns the swarm, and returns its handle, the queues of received messages and
 /// the task, which ends after `stop` turns true.
 pub(crate) fn start(
     config: &Config,
     identity: &Identity,
+    budgets: Budgets,
     stop: watch::Receiver<bool>,
-) -> Result<(Transport, mpsc::Receiver<Incoming>, tokio::task::JoinHandle<()>), Error> {
+) -> Result<(Transport, Vec<Incoming>, tokio::task::JoinHandle<()>), Error> {
     let mut swarm = build(config, identity).map_err(|reason| listen_error(config, reason))?;
     swarm
         .listen_on(config.listen.clone())
         .map_err(|error| listen_error(config, error.to_string()))?;
     let (commands, command_queue) = mpsc::channel(QUEUE);
-    let (incoming, incoming_queue) = mpsc::channel(QUEUE);
     let (address, listening) = watch::channel(None);
-    let connected = Arc::new(Mutex::new(HashSet::new()));
+    let (told, links) = watch::channel(Links::default());
     let now = Instant::now();
     let me = identity.id();
-    let peers = config.peers.iter().map(|peer| (peer.id, Dialing::new(peer, &me, now))).collect();
-    let driver = Driver {
-        swarm,
-        peers,
-        connected: connected.clone(),
-        pending: HashMap::new(),
-        incoming,
-        address,
-    };
+    let mut incoming = Vec::with_capacity(config.peers.len());
+    let mut peers = HashMap::with_capacity(config.peers.len());
+    for peer in &config.peers {
+        let (received, queue) = mpsc::channel(RECEIVED);
+        incoming.push(Incoming { from: peer.id, queue });
+        peers.insert(peer.id, Link::new(peer, &me, received, now));
+    }
+    let driver = Driver { swarm, peers, links: told, pending: HashMap::new(), budgets, address };
     let task = tokio::spawn(driver.run(command_queue, stop));
     let most_bytes = config.limits.message_bytes;
-    Ok((Transport { commands, connected, listening, most_bytes }, incoming_queue, task))
+    Ok((Transport { commands, links, listening, most_bytes }, incoming, task))
 }
 
 fn listen_error(config: &Config, reason: String) -> Error {
@@ -202,38 +233,40 @@ fn build(config: &Config, identity: &Identity) -> Result<Swarm<Behaviour>, Strin
 
 const IDENTIFY: &str = "/tetralith/id/1";
 
-/// When a lost peer is dialled next.
-struct Dialing {
+/// One peer: where it is dialed and when next, and what is under way.
+struct Link {
     address: Multiaddr,
     backoff: Duration,
     next: Instant,
+    /// Its received messages.
+    received: mpsc::Sender<Frame>,
+    /// Messages to it that it has not acknowledged.
+    unacknowledged: usize,
+    /// Until when it is not accepted again, after an excess.
+    barred: Option<Instant>,
 }
 
-impl Dialing {
-    fn new(peer: &Peer, me: &PeerId, now: Instant) -> Self {
+impl Link {
+    fn new(peer: &Peer, me: &PeerId, received: mpsc::Sender<Frame>, now: Instant) -> Self {
         let first = me.to_bytes() < peer.id.to_bytes();
         let delay = if first { Duration::ZERO } else { SECOND_DIALER_DELAY };
-        Dialing { address: peer.address.clone(), backoff: FIRST_BACKOFF, next: now + delay }
+        let (address, backoff) = (peer.address.clone(), FIRST_BACKOFF);
+        Link { address, backoff, next: now + delay, received, unacknowledged: 0, barred: None }
     }
 
     fn retry_later(&mut self) {
         self.next = Instant::now() + self.backoff;
         self.backoff = (self.backoff * 2).min(LAST_BACKOFF);
     }
-
-    fn retry_soon(&mut self) {
-        self.backoff = FIRST_BACKOFF;
-        self.next = Instant::now() + self.backoff;
-    }
 }
 
 /// The task that owns the swarm.
 struct Driver {
     swarm: Swarm<Behaviour>,
-    peers: HashMap<PeerId, Dialing>,
-    connected: Arc<Mutex<HashSet<PeerId>>>,
-    pending: HashMap<OutboundRequestId, oneshot::Sender<Result<(), SendError>>>,
-    incoming: mpsc::Sender<Incoming>,
+    peers: HashMap<PeerId, Link>,
+    links: watch::Sender<Links>,
+    pending: HashMap<OutboundRequestId, (PeerId, oneshot::Sender<Result<(), SendError>>)>,
+    budgets: Budgets,
     address: watch::Sender<Option<Multiaddr>>,
 }
 
@@ -252,20 +285,28 @@ impl Driver {
                     None => break,
                 },
                 event = self.swarm.select_next_some() => self.handle(event),
-                _ = tick.tick() => self.dial_lost(),
+                _ = tick.tick() => {
+                    self.readmit();
+                    self.dial_lost();
+                }
             }
         }
     }
 
     fn send(&mut self, Command { to, frame, answer }: Command) {
-        let Some(dialing) = self.peers.get(&to) else {
+        let Some(link) = self.peers.get_mut(&to) else {
             let _ = answer.send(Err(SendError::Unreachable));
             return;
         };
-        let addresses = vec![dialing.address.clone()];
+        if link.unacknowledged >= UNACKNOWLEDGED {
+            let _ = answer.send(Err(SendError::Backlog));
+            return;
+        }
+        link.unacknowledged += 1;
+        let addresses = vec![link.address.clone()];
         let requests = &mut self.swarm.behaviour_mut().requests;
         let id = requests.send_request_with_addresses(&to, frame, addresses);
-        self.pending.insert(id, answer);
+        self.pending.insert(id, (to, answer));
     }
 
     fn handle(&mut self, event: SwarmEvent<BehaviourEvent>) {
@@ -279,23 +320,24 @@ impl Driver {
                 if self.set_connected(peer_id, true) {
                     tracing::info!(event = "peer_connected", peer = %peer_id);
                 }
-                if let Some(dialing) = self.peers.get_mut(&peer_id) {
-                    dialing.backoff = FIRST_BACKOFF;
+                if let Some(link) = self.peers.get_mut(&peer_id) {
+                    link.backoff = FIRST_BACKOFF;
                 }
             }
             SwarmEvent::ConnectionClosed { peer_id, num_established: 0, cause, .. } => {
                 let cause = cause.map(|cause| cause.to_string()).unwrap_or_default();
                 tracing::info!(event = "peer_disconnected", peer = %peer_id, cause);
                 self.set_connected(peer_id, false);
-                if let Some(dialing) = self.peers.get_mut(&peer_id) {
-                    dialing.retry_soon();
-                }
+                self.dial_again(&peer_id);
             }
             SwarmEvent::IncomingConnectionError { send_back_addr, error, .. } => {
                 tracing::warn!(event = "connection_refused", from = %send_back_addr, %error);
             }
             SwarmEvent::OutgoingConnectionError { peer_id: Some(peer_id), error, .. } => {
                 tracing::debug!(event = "dial_failed", peer = %peer_id, %error);
+                if !self.swarm.is_connected(&peer_id) {
+                    self.links.send_if_modified(|links| links.gone.insert(peer_id));
+                }
             }
             _ => {}
         }
@@ -308,9 +350,7 @@ impl Driver {
                 message: Message::Request { request, channel, .. },
                 ..
             } => {
-                let incoming = Incoming { from: peer, frame: request };
-                let taken = self.incoming.try_send(incoming).is_ok();
-                let ack = if taken { Ack::Queued } else { Ack::Busy };
+                let ack = if self.receive(peer, request) { Ack::Queued } else { Ack::Busy };
                 // A failure here means that the peer has gone; it will send again.
                 let _ = self.swarm.behaviour_mut().requests.send_response(channel, ack);
             }
@@ -335,35 +375,98 @@ impl Driver {
             }
             RequestEvent::InboundFailure { peer, error, .. } => {
                 tracing::warn!(event = "message_refused", peer = %peer, %error);
+                // A connection that closes under its streams is nobody's excess.
+                if matches!(error, InboundFailure::Io(_) | InboundFailure::Timeout) {
+                    self.budgets.take(&peer, Kind::Invalid, Instant::now());
+                    self.bar_excess(peer);
+                }
             }
             RequestEvent::ResponseSent { .. } => {}
         }
     }
 
+    /// Puts a received message into its sender's queue, within the sender's budget.
+    fn receive(&mut self, peer: PeerId, frame: Frame) -> bool {
+        let now = Instant::now();
+        if !self.budgets.take(&peer, Kind::Message, now) {
+            self.bar_excess(peer);
+            return false;
+        }
+        let taken = self.peers.get(&peer).is_some_and(|link| link.received.try_send(frame).is_ok());
+        if !taken {
+            self.budgets.note_drop(&peer, now);
+        }
+        taken
+    }
+
+    /// Disconnects a peer that went far beyond its budgets, and does not accept it for a while.
+    fn bar_excess(&mut self, peer: PeerId) {
+        let now = Instant::now();
+        if !self.budgets.is_excessive(&peer, now) {
+            return;
+        }
+        tracing::warn!(event = "peer_barred", %peer, seconds = BARRED.as_secs());
+        if let Some(link) = self.peers.get_mut(&peer) {
+            link.barred = Some(now + BARRED);
+        }
+        // This closes the peer's connections too.
+        self.swarm.behaviour_mut().allowed.disallow_peer(peer);
+    }
+
+    /// Accepts again the peers whose time is up.
+    fn readmit(&mut self) {
+        let now = Instant::now();
+        for (peer, link) in &mut self.peers {
+            if link.barred.is_some_and(|until| until <= now) {
+                link.barred = None;
+                self.swarm.behaviour_mut().allowed.allow_peer(*peer);
+            }
+        }
+    }
+
     fn answer(&mut self, id: OutboundRequestId, result: Result<(), SendError>) {
-        if let Some(answer) = self.pending.remove(&id) {
+        if let Some((peer, answer)) = self.pending.remove(&id) {
+            if let Some(link) = self.peers.get_mut(&peer) {
+                link.unacknowledged = link.unacknowledged.saturating_sub(1);
+            }
             let _ = answer.send(result);
         }
     }
 
     /// Notes whether a peer is connected; returns whether that is news.
     fn set_connected(&self, peer: PeerId, connected: bool) -> bool {
-        let mut set = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
-        if connected { set.insert(peer) } else { set.remove(&peer) }
+        self.links.send_if_modified(|links| {
+            if connected {
+                links.gone.remove(&peer);
+                links.connected.insert(peer)
+            } else {
+                links.connected.remove(&peer)
+            }
+        })
+    }
+
+    /// Dials a peer whose last connection was closed, at once: where its process has ended, the failure
+    /// says so now.
+    fn dial_again(&mut self, id: &PeerId) {
+        if let Some(link) = self.peers.get_mut(id) {
+            link.backoff = FIRST_BACKOFF;
+            link.next = Instant::now();
+        }
+        self.dial_lost();
     }
 
     fn dial_lost(&mut self) {
         let now = Instant::now();
-        for (id, dialing) in &mut self.peers {
-            if dialing.next > now || self.swarm.is_connected(id) {
+        for (id, link) in &mut self.peers {
+            if link.next > now || link.barred.is_some() || self.swarm.is_connected(id) {
                 continue;
             }
-            dialing.retry_later();
+            link.retry_later();
             let options = DialOpts::peer_id(*id)
-                .addresses(vec![dialing.address.clone()])
+                .addresses(vec![link.address.clone()])
                 .condition(PeerCondition::DisconnectedAndNotDialing)
                 .build();
-            // Already dialling is the only failure here, and no reason to do more.
+            // Already dialing is the only failure here, and no reason to do more.
             let _ = self.swarm.dial(options);
         }
     }

@@ -192,7 +192,8 @@ async fn many_ceremonies_run_at_the_same_time() {
     for (status, signed) in libp2p::futures::future::join_all(requests).await {
         assert_eq!(status, 200, "{signed}");
     }
-    let (_, metrics) = cluster.members[0].request("/metrics", None, None).await;
+    let token = cluster.members[0].folder.token().unwrap();
+    let (_, metrics) = cluster.members[0].request("/metrics", None, Some(&token)).await;
     assert!(metrics.contains("tetralith_ceremonies_running"), "{metrics}");
     cluster.stop().await;
 }

@@ -4,7 +4,6 @@ use crate::ceremony::{Refusal, Shared};
 use crate::error::Error;
 use crate::log::CeremonyRecord;
 use axum::Json;
-use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -40,6 +39,16 @@ impl Failure {
         self
     }
 
+    pub(super) fn to_json(&self) -> Value {
+        let mut body = json!({
+            "ok": false, "code": self.code, "message": self.message, "hint": self.hint,
+        });
+        if let Some(ceremony) = &self.ceremony {
+            body["ceremony"] = ceremony.clone();
+        }
+        body
+    }
+
     /// A ceremony that was not held, or had no result.
     pub(super) fn refused(shared: &Shared, refusal: Refusal) -> Self {
         match refusal {
@@ -67,21 +76,9 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<BytesRejection> for Failure {
-    fn from(rejection: BytesRejection) -> Self {
-        Self::new(rejection.status(), "request.body", rejection.body_text())
-    }
-}
-
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let mut body = json!({
-            "ok": false, "code": self.code, "message": self.message, "hint": self.hint,
-        });
-        if let Some(ceremony) = self.ceremony {
-            body["ceremony"] = ceremony;
-        }
-        (self.status, Json(body)).into_response()
+        (self.status, Json(self.to_json())).into_response()
     }
 }
 

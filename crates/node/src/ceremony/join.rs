@@ -8,17 +8,27 @@ use crate::log::Basis;
 use crate::shares::KeyId;
 use crate::wire::{Body, Envelope, Job, Join, Proposal};
 use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 /// The longest reason that is sent or kept, in bytes.
 pub(crate) const MAX_REASON: usize = 300;
 
 impl Shared {
-    /// Answers a proposal and takes part in its ceremony to the end.
+    /// Answers a proposal and takes part in its ceremony to the end; `permit` counts it meanwhile.
+    ///
+    /// A refusal is sent once, if one of `refusals` is free: a proposer that acknowledges none misses
+    /// its own refusals only.
     ///
     /// Not cancel safe: dropping the future leaves the ceremony without an end in the log until the
     /// next start.
-    pub(crate) async fn participate(self: Arc<Self>, envelope: Envelope, proposal: Proposal) {
+    pub(crate) async fn participate(
+        self: Arc<Self>,
+        envelope: Envelope,
+        proposal: Proposal,
+        permit: OwnedSemaphorePermit,
+        refusals: Arc<Semaphore>,
+    ) {
         let until = Instant::now() + self.config.timeouts.join();
         match self.accept(&envelope, &proposal).await {
             Ok((proposed, mailbox)) => self.take_part(proposed, mailbox, until).await,
@@ -26,6 +36,9 @@ impl Shared {
                 tracing::debug!(event = "proposal_repeated", ceremony = %envelope.ceremony);
             }
             Err(reason) => {
+                // The refusal has a bound of its own.
+                drop(permit);
+                let Ok(_refusing) = refusals.try_acquire() else { return };
                 tracing::info!(event = "proposal_refused", ceremony = %envelope.ceremony, reason);
                 let body = Body::Join(Join::Refuse(clip(&reason)));
                 let frame = self.seal(envelope.ceremony, Some(envelope.from), 0, &body);
@@ -113,7 +126,13 @@ impl Shared {
         let nonce = *self.fresh();
         let join = Join::Accept { nonce: nonce.into(), proposal: proposed.hash.into() };
         let frame = self.seal(proposed.id, Some(proposer), 0, &Body::Join(join));
+        let (begun, proposing) = (Instant::now(), [proposer]);
         let blamed = |fault: &str, basis| {
+            if basis == Basis::Absence
+                && let Some(trouble) = self.own_trouble(begun)
+            {
+                return Fault::own(trouble);
+            }
             Fault::of(proposer, self.me(), 0, fault, basis, &self.name(&proposer))
         };
         if self.deliver(proposer, frame, until).await.is_err() {
@@ -123,7 +142,14 @@ impl Shared {
         let until = until + self.config.timeouts.join();
         let mut early = Vec::new();
         let start = loop {
-            let Ok(Some(envelope)) = timeout_at(until, mailbox.next()).await else {
+            let next = async {
+                tokio::select! {
+                    biased;
+                    next = mailbox.next() => next,
+                    _ = self.transport.gone(&proposing) => None,
+                }
+            };
+            let Ok(Some(envelope)) = timeout_at(until, next).await else {
                 return Err(blamed("did not start the ceremony", Basis::Absence));
             };
             match &envelope.body {

@@ -13,7 +13,7 @@ use crate::shares::Key;
 use crate::transport::SendError;
 use crate::wire::{Body, CeremonyId, Envelope, Fail, Job, Join, Proposal, Start};
 use libp2p::PeerId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -211,6 +211,10 @@ struct Gathering {
     wrong: HashMap<PeerId, ReceiptRecord>,
     unreachable: HashMap<PeerId, SendError>,
     early: Vec<Envelope>,
+    /// When the proposal was made.
+    begun: Instant,
+    /// The time to answer is up.
+    expired: bool,
 }
 
 /// Too few joined.
@@ -228,6 +232,8 @@ impl Gathering {
             wrong: HashMap::new(),
             unreachable: HashMap::new(),
             early: Vec::new(),
+            begun: Instant::now(),
+            expired: false,
         }
     }
 
@@ -238,9 +244,11 @@ impl Gathering {
         frame: Frame,
         mailbox: &mut Mailbox,
     ) -> Result<Start, NoQuorum> {
-        let until = Instant::now() + shared.config.timeouts.join();
+        let until = self.begun + shared.config.timeouts.join();
         let (told, mut news) = mpsc::channel(self.order.len().max(1));
         let mut asking = JoinSet::new();
+        // Those that have the proposal, and have not ended since.
+        let mut delivered = HashSet::new();
         for peer in self.order.iter().filter(|id| **id != shared.me()) {
             asking.spawn(ask(shared.clone(), *peer, frame.clone(), told.clone()));
         }
@@ -248,18 +256,28 @@ impl Gathering {
             if let Some(chosen) = self.chosen(false) {
                 return chosen;
             }
+            let unheard = |id: &&PeerId| !self.answered(id);
+            let unheard: Vec<_> = delivered.iter().filter(unheard).copied().collect();
             let waited = timeout_at(until, async {
                 tokio::select! {
+                    gone = shared.transport.gone(&unheard) => {
+                        delivered.remove(&gone);
+                        self.unreachable.insert(gone, SendError::Unreachable);
+                    }
                     envelope = mailbox.next() => if let Some(envelope) = envelope {
                         self.take(envelope);
                     },
                     Some((peer, sent)) = news.recv() => match sent {
-                        Ok(()) => drop(self.unreachable.remove(&peer)),
+                        Ok(()) => {
+                            delivered.insert(peer);
+                            self.unreachable.remove(&peer);
+                        }
                         Err(error) => drop(self.unreachable.insert(peer, error)),
                     },
                 }
             });
             if waited.await.is_err() {
+                self.expired = true;
                 return self.chosen(true).unwrap_or(Err(NoQuorum));
             }
         }
@@ -324,13 +342,14 @@ impl Gathering {
         let joined = self.order.iter().enumerate().filter(|(_, id)| self.joins.contains_key(*id));
         let last = joined.map(|(rank, _)| rank).nth(self.needed.saturating_sub(1)).unwrap_or(0);
         let short = self.joins.len() < self.needed;
+        let trouble = self.expired && shared.own_trouble(self.begun).is_some();
         for (rank, id) in self.order.iter().enumerate() {
-            let answered = self.joins.contains_key(id) || self.refusals.contains_key(id);
-            if answered || (rank > last && !short) {
+            if self.answered(id) || (rank > last && !short) || trouble || !self.is_absent(id) {
                 continue;
             }
             shared.note_absent(*id);
-            blames.push(blame(*id, shared.me(), 0, &self.absence(id), Basis::Absence));
+            let fault = shared.absence(id, self.begun, &self.absence(id));
+            blames.push(blame(*id, shared.me(), 0, &fault, Basis::Absence));
         }
         blames.extend(self.wrong_joins());
         blames
@@ -346,10 +365,27 @@ impl Gathering {
         })
     }
 
+    fn answered(&self, id: &PeerId) -> bool {
+        self.joins.contains_key(id) || self.refusals.contains_key(id)
+    }
+
+    /// Says whether a node that has not answered is absent: its time is up, or it cannot be reached.
+    ///
+    /// Refusals may end the gathering long before; then the others could still have answered. A node
+    /// that says that it is busy is there.
+    fn is_absent(&self, id: &PeerId) -> bool {
+        match self.unreachable.get(id) {
+            Some(SendError::Busy | SendError::Backlog) => false,
+            Some(_) => true,
+            None => self.expired,
+        }
+    }
+
     fn absence(&self, id: &PeerId) -> String {
         match self.unreachable.get(id) {
             Some(error) => error.to_string(),
-            None => "did not answer the proposal".to_owned(),
+            None if self.expired => "did not answer the proposal".to_owned(),
+            None => "had not answered yet".to_owned(),
         }
     }
 
@@ -362,6 +398,9 @@ impl Gathering {
             } else if !self.joins.contains_key(id) {
                 reasons.push(format!("{} {}", shared.name(id), self.absence(id)));
             }
+        }
+        if self.expired {
+            reasons.extend(shared.own_trouble(self.begun));
         }
         let joined = self.joins.len();
         let reason = format!("{joined} of {needed} needed nodes joined; {}", reasons.join("; "));

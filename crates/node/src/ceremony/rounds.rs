@@ -76,6 +76,8 @@ type Batch = Vec<(PartyId, Vec<u8>)>;
 enum Interrupt {
     /// Another participant gave up.
     GaveUp(PeerId, Box<Fail>),
+    /// The connection to a participant broke, and it could not be dialed again.
+    Gone(PeerId),
     /// This node stops.
     Stopping,
 }
@@ -167,7 +169,16 @@ impl Room {
             if session.round() != round {
                 (round, until) = (session.round(), Instant::now() + allowed);
             }
-            let batch = match timeout_at(until, self.next_batch()).await {
+            let waiting = self.peers_of(&session.waiting_for());
+            let transport = self.shared.transport.clone();
+            let next = async {
+                tokio::select! {
+                    biased;
+                    batch = self.next_batch() => batch,
+                    peer = transport.gone(&waiting) => Err(Interrupt::Gone(peer)),
+                }
+            };
+            let batch = match timeout_at(until, next).await {
                 Ok(Ok(batch)) => batch,
                 Ok(Err(interrupt)) => {
                     return Err(self.interrupted(interrupt, round, &session.waiting_for()).await);
@@ -311,13 +322,25 @@ impl Room {
             if missing.is_empty() {
                 return Ok(());
             }
-            let Ok(next) = timeout_at(until, self.mailbox.next()).await else {
+            let transport = self.shared.transport.clone();
+            let next = async {
+                tokio::select! {
+                    biased;
+                    next = self.mailbox.next() => Ok(next),
+                    peer = transport.gone(&missing) => Err(Interrupt::Gone(peer)),
+                }
+            };
+            let Ok(next) = timeout_at(until, next).await else {
+                if let Some(trouble) = self.shared.own_trouble(self.begun()) {
+                    return Err(Fault::own(trouble));
+                }
                 let fault = "did not confirm that it has stored its share";
                 return Err(self.all_of(&missing, LAST_ROUND, |_| (fault.into(), Basis::Absence)));
             };
             let sorted = match next {
-                Some(envelope) => self.sort(envelope, &mut Vec::new()),
-                None => Err(Interrupt::Stopping),
+                Ok(Some(envelope)) => self.sort(envelope, &mut Vec::new()),
+                Ok(None) => Err(Interrupt::Stopping),
+                Err(gone) => Err(gone),
             };
             let waiting: Vec<_> =
                 missing.iter().filter_map(|id| self.agreement.party(id)).collect();
@@ -369,6 +392,10 @@ impl Room {
             // Until it stops this node remembers it; then nobody would.
             tracing::error!(event = "retirement_not_stored", %error);
         }
+    }
+
+    fn peers_of(&self, parties: &[PartyId]) -> Vec<PeerId> {
+        parties.iter().filter_map(|party| self.agreement.peer(*party)).collect()
     }
 
     fn my_number(&self) -> Result<PartyId, Fault> {

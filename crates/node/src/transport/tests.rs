@@ -5,13 +5,22 @@ use crate::config::{Limits, Policy, Timeouts};
 
 struct Endpoint {
     transport: Transport,
-    queue: mpsc::Receiver<Incoming>,
+    queues: Vec<Incoming>,
     stop: watch::Sender<bool>,
     task: tokio::task::JoinHandle<()>,
     address: Multiaddr,
 }
 
 impl Endpoint {
+    /// The next message of its first peer.
+    async fn next(&mut self) -> Frame {
+        self.queues[0].queue.recv().await.unwrap()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queues.iter().all(|incoming| incoming.queue.is_empty())
+    }
+
     async fn stop(self) {
         self.stop.send_replace(true);
         self.task.await.unwrap();
@@ -24,6 +33,11 @@ fn identity(seed: u8) -> Identity {
 
 /// Starts the endpoint of `seed` at `listen`, which knows `peers` by their seeds and addresses.
 async fn endpoint(seed: u8, listen: &str, peers: &[(u8, &str)], most_bytes: usize) -> Endpoint {
+    let limits = Limits { message_bytes: most_bytes, ..Limits::default() };
+    limited(seed, listen, peers, limits).await
+}
+
+async fn limited(seed: u8, listen: &str, peers: &[(u8, &str)], limits: Limits) -> Endpoint {
     let peers = peers.iter().map(|(seed, address)| Peer {
         name: format!("node-{seed}"),
         id: identity(*seed).id(),
@@ -33,15 +47,17 @@ async fn endpoint(seed: u8, listen: &str, peers: &[(u8, &str)], most_bytes: usiz
         name: format!("node-{seed}"),
         listen: listen.parse().unwrap(),
         api: "127.0.0.1:0".parse().unwrap(),
+        api_hosts: Vec::new(),
         timeouts: Timeouts::default(),
-        limits: Limits { message_bytes: most_bytes, ..Limits::default() },
+        limits,
         policy: Policy::default(),
         peers: peers.collect(),
     };
     let (stop, stopped) = watch::channel(false);
-    let (transport, queue, task) = start(&config, &identity(seed), stopped).unwrap();
+    let budgets = Budgets::new(config.peers.iter().map(|peer| peer.id), &config.limits);
+    let (transport, queues, task) = start(&config, &identity(seed), budgets, stopped).unwrap();
     let address = transport.listening().await.unwrap();
-    Endpoint { transport, queue, stop, task, address }
+    Endpoint { transport, queues, stop, task, address }
 }
 
 const ANY: &str = "/ip4/127.0.0.1/tcp/0";
@@ -70,10 +86,9 @@ fn frame(length: usize) -> Frame {
 async fn messages_travel_both_ways() {
     let (mut a, mut b) = pair((1 << 20, 1 << 20)).await;
     b.transport.send(identity(1).id(), frame(1 << 20)).await.unwrap();
-    let received = a.queue.recv().await.unwrap();
-    assert_eq!((received.from, received.frame.len()), (identity(2).id(), 1 << 20));
+    assert_eq!((a.queues[0].from, a.next().await.len()), (identity(2).id(), 1 << 20));
     a.transport.send(identity(2).id(), frame(3)).await.unwrap();
-    assert_eq!(b.queue.recv().await.unwrap().frame, frame(3));
+    assert_eq!(b.next().await, frame(3));
     a.stop().await;
     b.stop().await;
 }
@@ -85,7 +100,7 @@ async fn an_unknown_peer_is_refused() {
     let sent = stranger.transport.send(identity(1).id(), frame(3)).await;
     assert_eq!(sent, Err(SendError::Unreachable));
     assert!(a.transport.connected().is_empty());
-    assert!(a.queue.is_empty());
+    assert!(a.is_empty());
     let unknown = a.transport.send(identity(9).id(), frame(3)).await;
     assert_eq!(unknown, Err(SendError::Unreachable));
     a.stop().await;
@@ -99,7 +114,7 @@ async fn an_oversized_message_is_refused_on_both_sides() {
     assert_eq!(to_b, Err(SendError::TooLong(1025)));
     let to_a = b.transport.send(identity(1).id(), frame(1025)).await;
     assert_eq!(to_a, Err(SendError::Unreachable));
-    assert!(a.queue.is_empty());
+    assert!(a.is_empty());
     b.transport.send(identity(1).id(), frame(1024)).await.unwrap();
     a.stop().await;
     b.stop().await;
@@ -108,11 +123,11 @@ async fn an_oversized_message_is_refused_on_both_sides() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_queue_pushes_back() {
     let (mut a, b) = pair((1 << 10, 1 << 10)).await;
-    for _ in 0..QUEUE {
+    for _ in 0..RECEIVED {
         b.transport.send(identity(1).id(), frame(1)).await.unwrap();
     }
     assert_eq!(b.transport.send(identity(1).id(), frame(1)).await, Err(SendError::Busy));
-    a.queue.recv().await.unwrap();
+    a.next().await;
     b.transport.send(identity(1).id(), frame(1)).await.unwrap();
     a.stop().await;
     b.stop().await;
@@ -131,4 +146,57 @@ async fn a_lost_peer_is_found_again() {
     a.transport.send(b_id, frame(1)).await.unwrap();
     a.stop().await;
     b.stop().await;
+}
+
+/// A peer that floods gets its own messages refused, and the messages of another arrive.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_delays_its_sender_only() {
+    let limits = Limits { messages_per_second: 20, ..Limits::default() };
+    let mut a = limited(1, ANY, &[(2, NOWHERE), (3, NOWHERE)], limits).await;
+    let to_a = &[(1, &*a.address.to_string())];
+    let (b, c) = (endpoint(2, ANY, to_a, 1 << 10).await, endpoint(3, ANY, to_a, 1 << 10).await);
+    let mut busy = 0;
+    for _ in 0..200 {
+        busy += usize::from(b.transport.send(identity(1).id(), frame(1)).await.is_err());
+    }
+    assert!((100..=180).contains(&busy), "{busy} of 200 were refused");
+    for _ in 0..20 {
+        c.transport.send(identity(1).id(), frame(2)).await.unwrap();
+    }
+    assert_eq!(a.queues[1].queue.recv().await.unwrap(), frame(2));
+    a.stop().await;
+    b.stop().await;
+    c.stop().await;
+}
+
+/// A peer that keeps on flooding is disconnected, and cannot connect again at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_flood_is_cut_off() {
+    let limits = Limits { messages_per_second: 1, ..Limits::default() };
+    let a = limited(1, ANY, &[(2, NOWHERE)], limits).await;
+    let b = endpoint(2, ANY, &[(1, &a.address.to_string())], 1 << 10).await;
+    let end = Instant::now() + Duration::from_secs(60);
+    while b.transport.send(identity(1).id(), frame(1)).await != Err(SendError::Unreachable) {
+        assert!(Instant::now() < end, "the flood goes on");
+    }
+    eventually("the cut", || a.transport.connected().is_empty()).await;
+    let again = b.transport.send(identity(1).id(), frame(1)).await;
+    assert_eq!(again, Err(SendError::Unreachable));
+    a.stop().await;
+    b.stop().await;
+}
+
+/// The end of a peer's process is known long before a round's time is up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_ended_is_gone_at_once() {
+    let a = endpoint(1, ANY, &[(2, NOWHERE)], 1 << 10).await;
+    let b = endpoint(2, ANY, &[(1, &a.address.to_string())], 1 << 10).await;
+    let b_id = identity(2).id();
+    eventually("the connection", || a.transport.connected().contains(&b_id)).await;
+    let waited = tokio::time::timeout(Duration::from_millis(100), a.transport.gone(&[b_id])).await;
+    assert!(waited.is_err(), "a connected peer is not gone");
+    b.stop().await;
+    let gone = tokio::time::timeout(Duration::from_secs(2), a.transport.gone(&[b_id])).await;
+    assert_eq!(gone, Ok(b_id));
+    a.stop().await;
 }

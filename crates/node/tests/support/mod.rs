@@ -68,6 +68,7 @@ impl Cluster {
                     name: format!("node-{}", index + 1),
                     listen: peer(index).address,
                     api: SocketAddr::from(([127, 0, 0, 1], ports[count + index])),
+                    api_hosts: Vec::new(),
                     timeouts: Timeouts { join_ms: 5_000, round_ms: 5_000 },
                     limits: Limits::default(),
                     policy: Policy { sign: SignPolicy::Peers, ..Policy::default() },
@@ -136,7 +137,8 @@ impl Member {
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
-        let (status, text) = self.request(path, None, None).await;
+        let token = self.folder.token().unwrap();
+        let (status, text) = self.request(path, None, Some(&token)).await;
         (status, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}")))
     }
 
@@ -176,7 +178,13 @@ impl Member {
                     }
                     request.send(body)
                 }
-                None => agent.get(&url).call(),
+                None => {
+                    let mut request = agent.get(&url);
+                    if let Some(token) = &token {
+                        request = request.header("authorization", token);
+                    }
+                    request.call()
+                }
             }
             .unwrap();
             (response.status().as_u16(), response.body_mut().read_to_string().unwrap())

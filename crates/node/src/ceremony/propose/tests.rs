@@ -20,6 +20,8 @@ fn gathering(nodes: &[Identity], needed: usize) -> Gathering {
         wrong: HashMap::new(),
         unreachable: HashMap::new(),
         early: Vec::new(),
+        begun: Instant::now(),
+        expired: false,
     }
 }
 
@@ -74,4 +76,26 @@ fn the_first_join_stays() {
     let Some(Ok(start)) = gathering.chosen(false) else { panic!("a start") };
     assert!(start.joins.contains(&first.to_bytes().into()));
     assert_eq!(gathering.wrong_joins().count(), 0);
+}
+
+/// A refusal that makes the quorum impossible ends the gathering; who could still have answered, or said
+/// that it is busy, is not absent.
+#[test]
+fn nobody_is_absent_before_the_time_is_up() {
+    let nodes: Vec<_> = (1..=4).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+    let mut gathering = gathering(&nodes, 4);
+    let refusal = Body::Join(Join::Refuse("no".into()));
+    let refusal = Envelope::seal(&nodes[1], ID, Some(nodes[0].id()), 0, &refusal);
+    gathering.take(Envelope::open(&refusal).unwrap());
+    assert!(matches!(gathering.chosen(false), Some(Err(NoQuorum))));
+    let (silent, other) = (nodes[2].id(), nodes[3].id());
+    assert!(!gathering.is_absent(&silent));
+    assert_eq!(gathering.absence(&silent), "had not answered yet");
+    gathering.unreachable.insert(other, SendError::Busy);
+    assert!(!gathering.is_absent(&other));
+    gathering.unreachable.insert(other, SendError::Unreachable);
+    assert!(gathering.is_absent(&other));
+    gathering.expired = true;
+    assert!(gathering.is_absent(&silent));
+    assert_eq!(gathering.absence(&silent), "did not answer the proposal");
 }

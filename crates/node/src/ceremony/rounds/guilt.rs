@@ -40,6 +40,12 @@ impl Room {
     ///
     /// Who waits for a node that itself waits for another learns it here.
     pub(super) async fn timed_out(&mut self, round: u8, waiting: &[PartyId]) -> Fault {
+        if let Some(trouble) = self.shared.own_trouble(self.begun()) {
+            // The others give up now instead of at their own deadlines.
+            let fault = Fault::own(trouble);
+            self.tell_fault(&fault);
+            return fault;
+        }
         let mut fault = self.missing(round, waiting);
         self.tell_fault(&fault);
         let until = self.last_words();
@@ -66,6 +72,12 @@ impl Room {
         fault
     }
 
+    /// When a phase began whose time is up now.
+    pub(super) fn begun(&self) -> Instant {
+        let now = Instant::now();
+        now.checked_sub(self.shared.config.timeouts.round()).unwrap_or(now)
+    }
+
     /// When to stop listening to what others say.
     fn last_words(&self) -> Instant {
         Instant::now() + LAST_WORDS.min(self.shared.config.timeouts.round() / 4)
@@ -87,8 +99,10 @@ impl Room {
         round: u8,
         waiting: &[PartyId],
     ) -> Fault {
-        let Interrupt::GaveUp(from, fail) = interrupt else {
-            return Fault::own("the node is stopping");
+        let (from, fail) = match interrupt {
+            Interrupt::GaveUp(from, fail) => (from, fail),
+            Interrupt::Gone(peer) => return self.lost(round, peer).await,
+            Interrupt::Stopping => return Fault::own("the node is stopping"),
         };
         match self.agreement.party(&from) {
             Some(party) if waiting.contains(&party) && !excuses(&fail, round) => {
@@ -96,6 +110,23 @@ impl Room {
             }
             _ => self.named(self.given_up(from, &fail)).await,
         }
+    }
+
+    /// The connection to a participant broke while this node waited for it.
+    ///
+    /// A connection that breaks because the other gave up, and stopped, is no reason to blame it: what it
+    /// said last is in the queue already.
+    async fn lost(&mut self, round: u8, peer: PeerId) -> Fault {
+        while let Some(envelope) = self.mailbox.take() {
+            if let Err(Interrupt::GaveUp(from, fail)) = self.sort(envelope, &mut Vec::new()) {
+                return self.named(self.given_up(from, &fail)).await;
+            }
+        }
+        if let Some(trouble) = self.shared.own_trouble(self.begun()) {
+            return Fault::own(trouble);
+        }
+        let text = "its connection broke, and it cannot be reached";
+        self.all_of(&[peer], round, |_| (text.to_owned(), Basis::Absence))
     }
 
     /// The fault, or where it names nobody, what the first says who does: a node that was accused, or that heard of
@@ -162,7 +193,10 @@ impl Room {
         let mut all = Fault::default();
         for peer in peers {
             let Some(party) = self.agreement.party(peer) else { continue };
-            let (text, basis) = text(party);
+            let (mut text, basis) = text(party);
+            if basis == Basis::Absence {
+                text = self.shared.absence(peer, self.begun(), &text);
+            }
             let one = self.of(*peer, round, &text, basis);
             all.reason +=
                 &format!("{}{}", if all.reason.is_empty() { "" } else { "; " }, one.reason);
