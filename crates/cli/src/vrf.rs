@@ -13,6 +13,7 @@ use input::{Alpha, Bytes, open_key};
 use serde_json::json;
 use std::path::PathBuf;
 use tetralith_keyfile::{Cost, KeyFile};
+use tetralith_vrf::cardano::CardanoError;
 use tetralith_vrf::{Error, Proof, PublicKey, SecretKey, Suite};
 use zeroize::Zeroizing;
 
@@ -124,7 +125,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
             Error::Invalid => Failure::verification(error),
-            Error::Cardano(tetralith_vrf::cardano::CardanoError::OutputMismatch) => {
+            Error::Cardano(CardanoError::InvalidProof(_) | CardanoError::OutputMismatch(_)) => {
                 Failure::verification(error)
             }
             Error::UnknownSuite(_) => Failure::usage("input.suite", error),

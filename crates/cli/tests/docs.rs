@@ -23,6 +23,13 @@ fn the_examples_in_the_documentation_run() {
         fs::write(work.join("README.md"), "A file to work on.\n").expect("a file to work on");
         let rows = root.join("vectors/vrf/parquet/hex_with_bad_rows.parquet");
         fs::copy(rows, work.join("rows.parquet")).expect("rows to verify");
+        let eras = root.join("vectors/vrf/cardano-eras");
+        for (from, to) in [
+            ("mainnet_babbage_7854823.header", "babbage.header"),
+            ("mainnet_shelley_4494062.block", "shelley.block"),
+        ] {
+            fs::copy(eras.join(from), work.join(to)).expect("a header to verify");
+        }
         let copy = own.join("page.md");
         fs::copy(&page, &copy).expect("a copy of the page");
         cases.case(copy.to_str().expect("a path in UTF-8"));

@@ -290,9 +290,9 @@ fn bad_input_is_told_of_by_name() {
         (read_header(good_header, "00"), 2, "the nonce is 1 bytes long, expected 32"),
         (read_header(good_header, "xy"), 2, "the nonce is not hex"),
         (read_header(good_header, &nonce), 1, "not valid"),
-        (read_header(&header_with("a", &|b| b.truncate(200)), &nonce), 2, "header's field"),
+        (read_header(&header_with("a", &|b| b.truncate(200)), &nonce), 2, "header field"),
         (read_header(&header_with("b", &|b| b.push(0)), &nonce), 2, "1 bytes follow the header"),
-        (read_header(&header_with("c", &|b| b[1] = 0x8f), &nonce), 2, "Babbage"),
+        (read_header(&header_with("c", &|b| b[1] = 0x8f), &nonce), 2, "15 elements, expected 10"),
         (read_header(&header_with("d", &|b| b[1] = 0x89), &nonce), 2, "9 elements, expected 10"),
     ] {
         let borrowed: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -2,75 +2,28 @@
 //!
 //! From Babbage on (Praos), one proof a block with the input blake2b-256(slot ‖ epoch nonce); the
 //! leader value and the block's share of the next nonce are hashes of its output with `L` and `N`
-//! put before it.
+//! put before it. From Shelley to Alonzo (TPraos), two proofs a block: the same hash combined by
+//! exclusive or with a constant for each, and the outputs as they are.
 //!
-//! Ouroboros.Consensus.Protocol.Praos.VRF; cardano-ledger, `eras/babbage/impl/cddl-files`
+//! cardano-ledger, `Cardano.Protocol.Praos.VRF` and `Cardano.Protocol.TPraos.BlockHeader`
 
+mod cbor;
+mod era;
+mod error;
 mod fixed;
 mod header;
 mod leader;
+mod wrapper;
 
-pub use header::Header;
+pub use era::Era;
+pub use error::CardanoError;
+pub use header::{CertifiedVrf, Header, HeaderVrf, OperationalCertificate, VrfUse, verify_headers};
 pub use leader::{LeaderCheck, Ratio, leader_slots};
+pub use wrapper::{Chunk, ChunkBlock, Form};
 
 use crate::{Error, Output, SecretKey, Suite};
 use blake2::digest::consts::U32;
 use blake2::{Blake2b, Digest};
-use thiserror::Error as ThisError;
-
-/// What is wrong with a Cardano header, key or parameter.
-#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
-#[non_exhaustive]
-pub enum CardanoError {
-    /// The bytes are not the CBOR that is expected there.
-    #[error("header's field {field}: {reason}")]
-    Cbor {
-        /// The field being read.
-        field: &'static str,
-        /// What the decoder says.
-        reason: String,
-    },
-    /// An array has another number of elements.
-    #[error("header's {field} has {got} elements, expected {expected}")]
-    Elements {
-        /// The array.
-        field: &'static str,
-        /// How many it should have.
-        expected: u64,
-        /// How many it has.
-        got: u64,
-    },
-    /// A byte string has another length.
-    #[error("header's {field} is {got} bytes long, expected {expected}")]
-    Length {
-        /// The byte string.
-        field: &'static str,
-        /// How long it should be.
-        expected: usize,
-        /// How long it is.
-        got: usize,
-    },
-    /// The header has two VRF proofs and flat fields, as from Shelley to Alonzo.
-    #[error(
-        "header is of an era before Babbage (15 fields, two VRF proofs), which is not supported"
-    )]
-    OlderEra,
-    /// Bytes follow the header.
-    #[error("{0} bytes follow the header")]
-    TrailingBytes(usize),
-    /// The proof is valid and the header states another output.
-    #[error("header states a VRF output that is not its proof's")]
-    OutputMismatch,
-    /// A ratio is not between 0 and 1, or not a number.
-    #[error("{0:?} is not a ratio between 0 and 1, such as 0.05 or 1/20")]
-    Ratio(String),
-    /// The active slot coefficient is zero.
-    #[error("the active slot coefficient is zero")]
-    ZeroCoefficient,
-    /// The bytes are not the CBOR of a VRF signing key: 5840, a seed, its public key.
-    #[error("not a VRF signing key: {0}")]
-    SigningKey(&'static str),
-}
 
 /// What is proved for a slot: blake2b-256 of the slot, big-endian, and the epoch nonce.
 ///
@@ -78,6 +31,17 @@ pub enum CardanoError {
 #[must_use]
 pub fn slot_input(slot: u64, nonce: &[u8; 32]) -> [u8; 32] {
     blake2b_256(&[&slot.to_be_bytes(), nonce])
+}
+
+/// What is proved for a slot before Babbage, for the next nonce or for leadership: the hash of
+/// [`slot_input`] xor blake2b-256 of 0, or of 1, as eight bytes.
+///
+/// TPraos.BlockHeader, `mkSeed` with `seedEta` or `seedL`
+#[must_use]
+pub fn tpraos_input(leader: bool, slot: u64, nonce: &[u8; 32]) -> [u8; 32] {
+    let constant = blake2b_256(&[&u64::from(leader).to_be_bytes()]);
+    let input = slot_input(slot, nonce);
+    core::array::from_fn(|i| input[i] ^ constant[i])
 }
 
 /// The number below 2^256, big-endian, that decides whether the prover leads the slot.

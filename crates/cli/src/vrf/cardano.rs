@@ -9,11 +9,13 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 use tetralith_vrf::cardano::{
-    CardanoError, Header, LeaderCheck, Ratio, leader_slots, leader_value, nonce_value,
-    signing_key_from_cbor,
+    CardanoError, Header, HeaderVrf, LeaderCheck, Ratio, leader_slots, signing_key_from_cbor,
 };
 use tetralith_vrf::{Error, SecretKey, Suite};
 use zeroize::Zeroizing;
+
+/// The most bytes of a block; they are 90,112 today, and twice that in hex.
+const MAX_BLOCK: u64 = 4 << 20;
 
 /// How many slots one thread decides at a time.
 const THREAD_SLOTS: u64 = 512;
@@ -21,7 +23,8 @@ const THREAD_SLOTS: u64 = 512;
 /// Verifies a header's VRF proof.
 #[derive(clap::Args, Debug)]
 pub(crate) struct VerifyHeader {
-    /// The header's CBOR (Babbage or later); `-` is standard input
+    /// A header or a whole block of Shelley or later, CBOR or hex text, also in a node's wrappers; `-`
+    /// is standard input
     #[arg(value_name = "FILE")]
     header: PathBuf,
     /// The epoch's nonce
@@ -64,19 +67,57 @@ fn nonce(text: &str) -> Outcome<[u8; 32]> {
 
 pub(super) fn verify_header(context: Context, command: &VerifyHeader) -> Outcome {
     let nonce = nonce(&command.nonce)?;
-    let header =
-        Header::from_cbor(&crate::io::read(&command.header, 1 << 20)?).map_err(Error::Cardano)?;
-    let output = header.verify_vrf(&nonce)?;
-    let fields = json!({
-        "slot": header.slot,
-        "block_number": header.block_number,
+    let bytes = cbor_or_hex(crate::io::read(&command.header, MAX_BLOCK)?)?;
+    let header = Header::from_cbor(&bytes).map_err(Error::Cardano)?;
+    header.verify_vrf(&nonce).map_err(|error| {
+        let wrong = matches!(error, Error::Cardano(CardanoError::InvalidProof(_)));
+        let failure = Failure::from(error);
+        if wrong {
+            return failure
+                .hint(format!("--nonce must be that of the epoch of slot {}", header.slot));
+        }
+        failure
+    })?;
+    let (slot, block, era) = (header.slot, header.block_number, header.era_name());
+    let mut fields = json!({
+        "slot": slot,
+        "block_number": block,
+        "era": era,
+        "hash": hex::encode(header.hash),
         "vrf_key": hex::encode(header.vrf_key),
-        "output": hex::encode(output.as_bytes()),
-        "leader_value": hex::encode(leader_value(&output)),
-        "nonce_value": hex::encode(nonce_value(&output)),
+        "leader_value": hex::encode(header.leader_value()),
+        "nonce_value": hex::encode(header.nonce_value()),
+        "checked": CHECKED,
+        "not_checked": NOT_CHECKED,
     });
-    let text = format!("slot {}, block {}: proof is valid", header.slot, header.block_number);
-    context.answer(text, fields)
+    let proofs = match &header.vrf {
+        HeaderVrf::Praos(both) => {
+            fields["output"] = hex::encode(both.output).into();
+            "VRF proof"
+        }
+        HeaderVrf::TPraos { nonce, leader } => {
+            fields["nonce_output"] = hex::encode(nonce.output).into();
+            fields["leader_output"] = hex::encode(leader.output).into();
+            "nonce and leader VRF proofs"
+        }
+    };
+    context.answer(format!("slot {slot}, block {block} ({era}): {proofs} valid; {LEFT}"), fields)
+}
+
+/// What is verified of a header, and what is not.
+const CHECKED: [&str; 2] = ["vrf_proof", "vrf_output"];
+const NOT_CHECKED: [&str; 3] = ["operational_certificate", "kes_signature", "stake"];
+const LEFT: &str = "certificate, KES and stake not checked";
+
+/// CBOR as it is, or from hex text, in which no header or block begins.
+fn cbor_or_hex(bytes: Vec<u8>) -> Outcome<Vec<u8>> {
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if bytes.first().is_some_and(u8::is_ascii) => {
+            let digits = text.trim();
+            crate::io::from_hex("the header", digits.strip_prefix("0x").unwrap_or(digits))
+        }
+        _ => Ok(bytes),
+    }
 }
 
 /// A cardano-cli text envelope.

@@ -83,13 +83,14 @@ impl LeaderCheck {
         Ok(LeaderCheck { exponent: Some(-stake.fixed().mul(&c)) })
     }
 
-    /// Says whether a leader value, a big-endian number below 2^256, leads.
+    /// Says whether a leader value leads: a big-endian number of 32 bytes from Babbage on, of 64
+    /// before, as [`crate::cardano::Header::leader_value`] gives it.
     #[must_use]
-    pub fn is_leader(&self, leader_value: &[u8; 32]) -> bool {
+    pub fn is_leader(&self, leader_value: &[u8]) -> bool {
         let Some(exponent) = &self.exponent else {
             return true;
         };
-        let bound = BigInt::from(1) << 256u32;
+        let bound = BigInt::from(1) << (8 * leader_value.len());
         let rest = &bound - BigInt::from_bytes_be(Sign::Plus, leader_value);
         Fixed::ratio(&bound, &rest).compare_with_exp(exponent) == Comparison::Below
     }
