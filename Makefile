@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -38,6 +38,11 @@ lint: tools
 test-slow: test-tools
 	@echo '== every test with the long cases'
 	TETRALITH_SLOW=1 $(CARGO) test --locked --release --workspace
+
+# The wheel, below target/wheels, and the README's examples with it in a fresh environment.
+.PHONY: python
+python: test-tools
+	sh bindings/python/wheel
 
 bench: tools
 	$(CARGO) build --locked --release -p tetralith

@@ -1,0 +1,104 @@
+"""Verifiable delay: sequential squaring modulo N, proofs of it, and time-locks.
+
+>>> from tetralith import vdf
+>>> y, proof = vdf.prove("rsa2048", b"an input", 5000)
+>>> vdf.verify(proof, "rsa2048", b"an input", 5000, y=y)
+>>> sealed = vdf.seal(b"a secret for later", iterations=5000)
+>>> vdf.open(sealed)
+b'a secret for later'
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from ._tetralith import (
+    Modulus,
+    vdf_eval,
+    vdf_open,
+    vdf_prove,
+    vdf_seal,
+    vdf_sealed_iterations,
+    vdf_verify,
+)
+
+__all__ = ["Modulus", "eval", "open", "prove", "seal", "sealed_iterations", "verify"]
+
+#: Called with the squarings done and those of the whole run, at most ten times a second.
+ProgressCallback: TypeAlias = Callable[[int, int], object]
+ProofSystem: TypeAlias = Literal["wesolowski", "n-wesolowski", "pietrzak"]
+
+
+def _modulus(modulus: Modulus | str | int) -> Modulus:
+    if isinstance(modulus, int):
+        return Modulus.from_bytes(modulus.to_bytes((modulus.bit_length() + 7) // 8 or 1, "big"))
+    return Modulus.parse(modulus) if isinstance(modulus, str) else modulus
+
+
+def eval(
+    modulus: Modulus | str | int,
+    x: bytes,
+    iterations: int,
+    *,
+    progress: ProgressCallback | None = None,
+) -> bytes:
+    """Computes y = x^(2^iterations) mod N, in big-endian bytes as wide as N.
+
+    ``x`` is a big-endian number; it is reduced modulo N. Each squaring is checked, and a fault of the
+    machine is repaired or raises :class:`~tetralith.EnvironmentFailure`.
+    """
+    return vdf_eval(_modulus(modulus), x, iterations, progress)
+
+
+def prove(
+    modulus: Modulus | str | int,
+    x: bytes,
+    iterations: int,
+    *,
+    system: ProofSystem = "wesolowski",
+    memory: int = 256 << 20,
+    threads: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> tuple[bytes, bytes]:
+    """Computes y and an encoded proof that it is ±x^(2^iterations) mod N.
+
+    ``memory``: bytes for values recorded while squaring. ``threads``: all cores unless given.
+    """
+    threads = threads or os.cpu_count() or 1
+    return vdf_prove(_modulus(modulus), x, iterations, system, memory, threads, progress)
+
+
+def verify(
+    proof: bytes,
+    modulus: Modulus | str | int,
+    x: bytes,
+    iterations: int,
+    *,
+    y: bytes | None = None,
+) -> None:
+    """Verifies that a proof is valid for exactly this N, x and number of squarings, and this y if given.
+
+    Raises :class:`~tetralith.VerificationError` if it is not.
+    """
+    vdf_verify(proof, _modulus(modulus), x, iterations, y)
+
+
+def seal(data: bytes, *, iterations: int, bits: int = 2048) -> bytes:
+    """Encrypts data so that opening it takes ``iterations`` sequential squarings.
+
+    The time-lock is that of Rivest, Shamir and Wagner, with XChaCha20-Poly1305; its modulus of
+    ``bits`` bits is new, and its factors are forgotten.
+    """
+    return vdf_seal(data, iterations, bits)
+
+
+def open(sealed: bytes, *, progress: ProgressCallback | None = None) -> bytes:
+    """Opens sealed data, however long that takes. Ctrl-C stops it."""
+    return vdf_open(sealed, progress)
+
+
+def sealed_iterations(sealed: bytes) -> int:
+    """The squarings that opening takes."""
+    return vdf_sealed_iterations(sealed)

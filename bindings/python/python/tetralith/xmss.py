@@ -1,0 +1,43 @@
+"""XMSS: verification of post-quantum signatures, and QRL's keys and addresses.
+
+Every parameter set of RFC 8391 and SP 800-208, and QRL's.
+
+>>> from tetralith import xmss
+>>> key = xmss.PublicKey.from_qrl(bytes.fromhex("010500" + 64 * "00"))
+>>> key.params
+'QRL-SHAKE_10_256'
+>>> xmss.qrl_address_is_valid(key.qrl_address())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ._tetralith import Column, xmss_params, xmss_qrl_address_is_valid, xmss_verify_many
+from ._tetralith import XmssPublicKey as PublicKey
+
+if TYPE_CHECKING:
+    from ._columns import ByteColumn
+
+__all__ = ["PARAMS", "PublicKey", "qrl_address_is_valid", "verify_many"]
+
+#: The names of the parameter sets that have an identifier.
+PARAMS: tuple[str, ...] = tuple(xmss_params())
+
+
+def verify_many(
+    key: PublicKey | Sequence[PublicKey], message: ByteColumn, signature: ByteColumn
+) -> Column:
+    """Verifies columns of messages and signatures on all cores, under one key or a key a row.
+
+    Each verdict is that of :meth:`PublicKey.verify`; a malformed signature is not valid.
+    """
+    keys = [key] if isinstance(key, PublicKey) else list(key)
+    return xmss_verify_many(keys, message, signature)
+
+
+def qrl_address_is_valid(address: str) -> bool:
+    """Checks the form, the descriptor and the checksum of a QRL address."""
+    return xmss_qrl_address_is_valid(address)

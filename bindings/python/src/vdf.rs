@@ -1,0 +1,230 @@
+//! Sequential squaring, proofs of it, and time-locks.
+
+use crate::errors::{Kind, error, of_vdf};
+use crate::system_rng;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use tetralith_vdf::timelock::{self, Sealed};
+use tetralith_vdf::{Error, Evaluation, Options, Progress, Proof, Prover, Residue, System};
+
+/// An odd modulus of 64 to 8192 bits.
+#[pyclass(frozen, module = "tetralith.vdf", name = "Modulus")]
+#[derive(Clone)]
+struct Modulus(tetralith_vdf::Modulus);
+
+#[pymethods]
+impl Modulus {
+    /// Reads a preset's name (``rsa2048``) or hexadecimal digits.
+    #[staticmethod]
+    fn parse(text: &str) -> PyResult<Self> {
+        tetralith_vdf::Modulus::parse(text).map(Self).map_err(of_vdf)
+    }
+
+    /// Reads a big-endian number.
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        tetralith_vdf::Modulus::from_bytes(data).map(Self).map_err(of_vdf)
+    }
+
+    /// The number of bits.
+    #[getter]
+    fn bits(&self) -> u64 {
+        self.0.bits()
+    }
+
+    /// The length in bytes of every number modulo N.
+    #[getter]
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    /// The number in big-endian bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    /// Raises ``MalformedError`` if everybody can skip the delay modulo this number.
+    fn check_provable(&self) -> PyResult<()> {
+        self.0.check_provable().map_err(of_vdf)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<tetralith.vdf.Modulus of {} bits>", self.0.bits())
+    }
+}
+
+/// Tells Python of progress, and stops for what Python raises, Ctrl-C among it.
+struct Watch<'a> {
+    progress: Option<&'a Py<PyAny>>,
+    told: Instant,
+    raised: Option<PyErr>,
+}
+
+/// Between two calls of `progress`.
+const PAUSE: Duration = Duration::from_millis(100);
+
+impl<'a> Watch<'a> {
+    fn new(progress: Option<&'a Py<PyAny>>) -> Self {
+        Watch { progress, told: Instant::now(), raised: None }
+    }
+
+    fn step(&mut self, now: Progress) -> ControlFlow<()> {
+        let due = now.done == now.iterations || self.told.elapsed() >= PAUSE;
+        let called = Python::attach(|py| {
+            py.check_signals()?;
+            match self.progress {
+                Some(progress) if due => {
+                    self.told = Instant::now();
+                    progress.call1(py, (now.done, now.iterations)).map(drop)
+                }
+                _ => Ok(()),
+            }
+        });
+        match called {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                self.raised = Some(raised);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// The result of a watched run: what Python raised goes before what the library says.
+    fn end<T>(self, result: Result<T, Error>) -> PyResult<T> {
+        result.map_err(|failed| self.raised.unwrap_or_else(|| of_vdf(failed)))
+    }
+}
+
+/// y = x^(2^iterations) mod N, as wide as N.
+#[pyfunction]
+fn vdf_eval<'py>(
+    py: Python<'py>,
+    modulus: &Modulus,
+    x: &[u8],
+    iterations: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (x, _) = modulus.0.reduce(x);
+    let mut watch = Watch::new(progress.as_ref());
+    let y = py.detach(|| {
+        let y = tetralith_vdf::eval(&modulus.0, &x, iterations, &mut |now| watch.step(now));
+        watch.end(y)
+    })?;
+    Ok(PyBytes::new(py, &y.to_bytes()))
+}
+
+fn system(name: &str) -> PyResult<System> {
+    let all = [System::Wesolowski, System::Segmented, System::Pietrzak];
+    all.into_iter().find(|system| system.name() == name).ok_or_else(|| {
+        let message = format!("no proof system is called {name:?}");
+        let hint = "use wesolowski, n-wesolowski or pietrzak";
+        error(Kind::Malformed, "usage.arguments", message, Some(hint))
+    })
+}
+
+/// y and the encoded proof.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+fn vdf_prove<'py>(
+    py: Python<'py>,
+    modulus: &Modulus,
+    x: &[u8],
+    iterations: u64,
+    system_name: &str,
+    memory: u64,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let system = system(system_name)?;
+    let (x, _) = modulus.0.reduce(x);
+    let options = Options { memory, threads, ..Options::default() };
+    let mut watch = Watch::new(progress.as_ref());
+    let (y, proof) = py.detach(|| {
+        let run = Prover::new(system, &modulus.0, &x, iterations, options)
+            .and_then(|mut prover| prover.run(&mut |now| watch.step(now)));
+        watch.end(run)
+    })?;
+    Ok((PyBytes::new(py, &y.to_bytes()), PyBytes::new(py, &proof.to_bytes())))
+}
+
+/// Checks a proof and that it is of the expected statement.
+#[pyfunction]
+fn vdf_verify(
+    py: Python<'_>,
+    proof: &[u8],
+    modulus: &Modulus,
+    x: &[u8],
+    iterations: u64,
+    y: Option<&[u8]>,
+) -> PyResult<()> {
+    let modulus = &modulus.0;
+    let (x, _) = modulus.reduce(x);
+    let y: Option<Residue> = y.map(|y| modulus.decode(y, "y")).transpose().map_err(of_vdf)?;
+    let verified = py.detach(|| {
+        let proof = Proof::from_bytes_modulo(proof, modulus)?;
+        proof.expect_input(&x)?;
+        proof.expect_iterations(iterations)?;
+        y.map_or(Ok(()), |y| proof.expect_output(&y))?;
+        proof.verify()
+    });
+    verified.map_err(of_vdf)
+}
+
+/// Seals bytes for a number of squarings.
+#[pyfunction]
+fn vdf_seal<'py>(
+    py: Python<'py>,
+    file: &[u8],
+    iterations: u64,
+    bits: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let sealed = py.detach(|| timelock::seal(file, iterations, bits, &mut system_rng()));
+    Ok(PyBytes::new(py, &sealed.map_err(of_vdf)?.to_bytes()))
+}
+
+/// Opens sealed bytes, however long that takes.
+#[pyfunction]
+fn vdf_open<'py>(
+    py: Python<'py>,
+    sealed: &[u8],
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut watch = Watch::new(progress.as_ref());
+    let file = py.detach(|| {
+        let opened = Sealed::from_bytes(sealed).and_then(|sealed| {
+            let y = squared(sealed.evaluation()?, &mut watch)?;
+            sealed.open(&y)
+        });
+        watch.end(opened)
+    })?;
+    Ok(PyBytes::new(py, &file))
+}
+
+fn squared(mut evaluation: Evaluation, watch: &mut Watch<'_>) -> Result<Residue, Error> {
+    loop {
+        if let Some(y) = evaluation.result() {
+            return Ok(y);
+        }
+        if watch.step(evaluation.advance(tetralith_vdf::eval::CHECK_EVERY)?).is_break() {
+            return Err(Error::Cancelled);
+        }
+    }
+}
+
+/// The squarings that a sealed file takes to open.
+#[pyfunction]
+fn vdf_sealed_iterations(sealed: &[u8]) -> PyResult<u64> {
+    Sealed::from_bytes(sealed).map(|sealed| sealed.iterations()).map_err(of_vdf)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Modulus>()?;
+    module.add_function(wrap_pyfunction!(vdf_eval, module)?)?;
+    module.add_function(wrap_pyfunction!(vdf_prove, module)?)?;
+    module.add_function(wrap_pyfunction!(vdf_verify, module)?)?;
+    module.add_function(wrap_pyfunction!(vdf_seal, module)?)?;
+    module.add_function(wrap_pyfunction!(vdf_open, module)?)?;
+    module.add_function(wrap_pyfunction!(vdf_sealed_iterations, module)?)
+}

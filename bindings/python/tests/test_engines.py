@@ -1,0 +1,104 @@
+"""Columns of the engines that people use, unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from tetralith import vrf
+
+Columns = dict[str, list[Any]]
+
+
+def expect(valid: list[Any], output: list[Any]) -> None:
+    assert valid == [i != 120 for i in range(200)]
+    assert [value is None for value in output] == [i == 120 for i in range(200)]
+    assert len(output[0]) == 64
+
+
+@pytest.mark.parametrize("kind", ["binary", "large_binary", "binary_view"])
+def test_pyarrow_arrays(cardano_table: Columns, kind: str) -> None:
+    arrays = [pyarrow.array(column, getattr(pyarrow, kind)()) for column in cardano_table.values()]
+    valid = pyarrow.array(vrf.verify_many("draft03-cardano", *arrays))
+    assert valid.type == pyarrow.bool_()
+    assert valid.to_pylist() == [i != 120 for i in range(200)]
+    fixed = pyarrow.array(cardano_table["proof"], pyarrow.binary(80))
+    again = vrf.verify_many("draft03-cardano", arrays[0], arrays[1], fixed)
+    assert again.to_pylist() == valid.to_pylist()
+
+
+def test_pyarrow_tables_and_slices(cardano_table: Columns) -> None:
+    table = pyarrow.table(cardano_table)
+    result = vrf.verify_batch(table, "draft03-cardano")
+    assert isinstance(result, pyarrow.Table)
+    assert result.column_names == ["public_key", "alpha", "proof", "valid", "output"]
+    expect(result["valid"].to_pylist(), result["output"].to_pylist())
+    chunked = pyarrow.concat_tables([table.slice(0, 50), table.slice(50)])
+    again = vrf.verify_batch(chunked, "draft03-cardano")
+    expect(again["valid"].to_pylist(), again["output"].to_pylist())
+    assert vrf.verify_batch(again, "draft03-cardano").column_names == again.column_names
+    part = vrf.verify_batch(table.slice(115, 10).to_batches()[0], "draft03-cardano")
+    assert isinstance(part, pyarrow.RecordBatch)
+    assert part["valid"].to_pylist() == [i != 5 for i in range(10)]
+    empty = vrf.verify_batch(table.slice(0, 0), "draft03-cardano")
+    assert empty.num_rows == 0 and "valid" in empty.column_names
+
+
+def test_polars(cardano_table: Columns) -> None:
+    frame = polars.DataFrame(cardano_table)
+    result = vrf.verify_batch(frame, "draft03-cardano")
+    assert isinstance(result, polars.DataFrame)
+    expect(result["valid"].to_list(), result["output"].to_list())
+    series = polars.Series(vrf.verify_many("draft03-cardano", *frame.get_columns()))
+    assert series.to_list() == result["valid"].to_list()
+
+    def batch(part: polars.DataFrame) -> polars.DataFrame:
+        return vrf.verify_batch(part, "draft03-cardano")
+
+    schema = {**frame.schema, "valid": polars.Boolean(), "output": polars.Binary()}
+    lazy = frame.lazy().map_batches(batch, schema=schema)
+    for engine in ("in-memory", "streaming"):
+        collected = lazy.collect(engine=engine)  # type: ignore[call-overload]
+        expect(collected["valid"].to_list(), collected["output"].to_list())
+
+
+def test_pandas(cardano_table: Columns) -> None:
+    result = vrf.verify_batch(pandas.DataFrame(cardano_table), "draft03-cardano")
+    assert isinstance(result, pandas.DataFrame)
+    expect(list(result["valid"]), list(result["output"]))
+
+
+def test_duckdb(cardano_table: Columns) -> None:
+    table = pyarrow.table(cardano_table)
+
+    def verify(key: Any, alpha: Any, proof: Any) -> Any:
+        return pyarrow.array(vrf.verify_many("draft03-cardano", key, alpha, proof))
+
+    connection = duckdb.connect()
+    connection.create_function(
+        "vrf_verify", verify, ["BLOB", "BLOB", "BLOB"], "BOOLEAN", type="arrow"
+    )
+    connection.register("proofs", table)
+    query = "SELECT alpha FROM proofs WHERE NOT vrf_verify(public_key, alpha, proof)"
+    assert connection.execute(query).fetchall() == [(b"slot 120",)]
+
+
+def test_the_contract_of_spark(cardano_table: Columns) -> None:
+    """`mapInArrow` hands an iterator of batches and takes one; it refuses fixed-size binary."""
+
+    def verify(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in batches:
+            yield vrf.verify_batch(batch, "draft03-cardano")
+
+    batches = pyarrow.table(cardano_table).to_batches(max_chunksize=64)
+    results = list(verify(batches))
+    assert [len(batch) for batch in results] == [64, 64, 64, 8]
+    assert all(batch.schema.field("output").type == pyarrow.binary() for batch in results)
+    table = pyarrow.Table.from_batches(results)
+    expect(table["valid"].to_pylist(), table["output"].to_pylist())
