@@ -177,3 +177,25 @@ fn shake_is_shake() {
     keccak::shake(keccak::RATE_128, &[&long], &mut whole);
     assert_eq!(parts, whole);
 }
+
+/// Wherever a message is cut, in or between words and blocks, its hash is the whole's.
+#[test]
+fn shake_takes_parts_of_any_length() {
+    let message: Vec<u8> = (0..400u32).map(|i| (i * 7) as u8).collect();
+    for rate in [keccak::RATE_128, keccak::RATE_256] {
+        let mut whole = [0; 32];
+        keccak::shake(rate, &[&message], &mut whole);
+        for first in 0..=20 {
+            for second in (first..=message.len()).step_by(3) {
+                let mut shake = keccak::Shake::new(rate);
+                shake.absorb(&message[..first]);
+                shake.absorb(&message[first..second]);
+                shake.clone().absorb(b"another message");
+                shake.absorb(&message[second..]);
+                let mut parts = [0; 32];
+                shake.finish(&mut parts);
+                assert_eq!(parts, whole, "{first} {second}");
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@
 
 use crate::params::{HashFunction, MAX_N, Params};
 use sha2::{Digest, Sha256, Sha512};
-use tetralith_kernels::keccak::{self, RATE_128, RATE_256};
+use tetralith_kernels::keccak::{RATE_128, RATE_256, Shake};
 use zeroize::Zeroizing;
 
 /// A hash value in its first `n` bytes.
@@ -32,26 +32,82 @@ pub(crate) fn separator(p: Params, function: Function) -> ([u8; MAX_N], usize) {
 
 /// Hashes the parts, one after the other, to `n` bytes.
 fn hash(p: Params, function: Function, parts: &[&[u8]]) -> Value {
-    let mut out = [0; MAX_N];
-    let (pad, len) = separator(p, function);
-    match p.hash() {
-        HashFunction::Sha2 if p.n() == 64 => {
-            let mut hash = Sha512::new_with_prefix(&pad[..len]);
-            parts.iter().for_each(|part| hash.update(part));
-            out.copy_from_slice(&hash.finalize());
-        }
-        HashFunction::Sha2 => {
-            let mut hash = Sha256::new_with_prefix(&pad[..len]);
-            parts.iter().for_each(|part| hash.update(part));
-            out[..p.n()].copy_from_slice(&hash.finalize()[..p.n()]);
-        }
-        HashFunction::Shake128 | HashFunction::Shake256 => {
-            let mut all = vec![&pad[..len]];
-            all.extend_from_slice(parts);
-            keccak::shake(rate(p), &all, &mut out[..p.n()]);
+    let mut hash = Hash::new(p, function);
+    parts.iter().for_each(|part| hash.update(part));
+    hash.finish()
+}
+
+/// One of the keyed functions, of input that comes in parts.
+#[derive(Clone)]
+struct Hash {
+    n: usize,
+    state: State,
+}
+
+#[derive(Clone)]
+enum State {
+    Sha256(Sha256),
+    Sha512(Sha512),
+    Shake(Shake),
+}
+
+impl Hash {
+    fn new(p: Params, function: Function) -> Self {
+        let state = match p.hash() {
+            HashFunction::Sha2 if p.n() == 64 => State::Sha512(Sha512::new()),
+            HashFunction::Sha2 => State::Sha256(Sha256::new()),
+            HashFunction::Shake128 | HashFunction::Shake256 => State::Shake(Shake::new(rate(p))),
+        };
+        let mut hash = Self { n: p.n(), state };
+        let (pad, len) = separator(p, function);
+        hash.update(&pad[..len]);
+        hash
+    }
+
+    fn update(&mut self, part: &[u8]) {
+        match &mut self.state {
+            State::Sha256(hash) => hash.update(part),
+            State::Sha512(hash) => hash.update(part),
+            State::Shake(shake) => shake.absorb(part),
         }
     }
-    out
+
+    fn finish(self) -> Value {
+        let mut out = [0; MAX_N];
+        let value = &mut out[..self.n];
+        match self.state {
+            State::Sha256(hash) => value.copy_from_slice(&hash.finalize()[..self.n]),
+            State::Sha512(hash) => value.copy_from_slice(&hash.finalize()[..self.n]),
+            State::Shake(shake) => shake.finish(value),
+        }
+        out
+    }
+}
+
+/// `H_msg` of a message that comes in parts: it needs as much memory for a long one as for a short
+/// one.
+///
+/// A randomizer is a part of its signature, so nothing here is secret but perhaps the message.
+#[derive(Clone)]
+pub(crate) struct MessageHash(Hash);
+
+impl MessageHash {
+    /// Starts `H_msg(r ‖ root ‖ toByte(idx, n), m)` with an empty `m`. RFC 8391 §4.1.9.
+    pub(crate) fn new(p: Params, r: &[u8], root: &[u8], index: u64) -> Self {
+        let mut hash = Hash::new(p, Function::HMsg);
+        let index = index_value(p, index);
+        [r, root, &index[..p.n()]].into_iter().for_each(|part| hash.update(part));
+        Self(hash)
+    }
+
+    /// Appends a part of the message.
+    pub(crate) fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    pub(crate) fn finish(self) -> Value {
+        self.0.finish()
+    }
 }
 
 /// The rate of the set's SHAKE.
@@ -66,8 +122,9 @@ pub(crate) fn prf(p: Params, key: &[u8], m: &[u8; 32]) -> Zeroizing<Value> {
 
 /// `H_msg(r ‖ root ‖ toByte(idx, n), m)`. RFC 8391 §4.1.9.
 pub(crate) fn h_msg(p: Params, r: &[u8], root: &[u8], index: u64, m: &[u8]) -> Value {
-    let index = index_value(p, index);
-    hash(p, Function::HMsg, &[r, root, &index[..p.n()], m])
+    let mut hash = MessageHash::new(p, r, root, index);
+    hash.update(m);
+    hash.finish()
 }
 
 /// `toByte(idx, n)`.

@@ -61,6 +61,6 @@ pub use params::{HashFunction, Params, Scheme};
 #[cfg(feature = "file")]
 pub use partial::{MAX_NOTE, Partial};
 pub use seeds::Seeds;
-pub use sign::Signer;
+pub use sign::{Signer, StreamSigner};
 pub use tree::Progress;
-pub use verify::{Item, Signature, verify_many};
+pub use verify::{Item, Signature, StreamVerifier, verify_many};

@@ -5,13 +5,13 @@
 //! replaced by the next one. RFC 8391 §4.1.9 (Algorithms 11, 12), §4.2.4 (Algorithm 16).
 
 use crate::address::TreePlace;
-use crate::hash::{Value, h_msg, prf};
+use crate::hash::{MessageHash, Value, prf};
 use crate::keys::{PublicKey, SecretKey, WRONG_ROOT};
 use crate::lanes::Engine;
 use crate::params::Params;
-use crate::state::{Holder, Lease, OneTimeIndex, Reservations, StateStore, Status};
+use crate::state::{Holder, Lease, Reservations, StateStore, Status};
 use crate::tree::{Progress, Tree};
-use crate::verify::place;
+use crate::verify::{Signature, StreamVerifier, place};
 use crate::{Error, wots};
 use std::collections::VecDeque;
 use tetralith_kernels::ct;
@@ -151,18 +151,32 @@ impl<S: StateStore> Signer<S> {
     /// message's digest.
     /// RFC 8391 §4.1.9, Algorithm 12; §4.2.4, Algorithm 16.
     pub fn sign(&mut self, message: &[u8], now: u64) -> Result<Vec<u8>, Error> {
+        let mut stream = self.sign_stream(now)?;
+        stream.update(message);
+        stream.finish()
+    }
+
+    /// Starts to sign a message that comes in parts, with the next index, which is spent now: where
+    /// the message cannot be read to its end, the index is lost.
+    ///
+    /// # Errors
+    /// [`Error::State`], as [`sign`](Self::sign).
+    ///
+    /// # Security
+    /// As [`sign`](Self::sign).
+    pub fn sign_stream(&mut self, now: u64) -> Result<StreamSigner<'_, S>, Error> {
         let index = self.state.next(self.batch, now)?;
         self.fencing = index.fencing();
-        let mut signature = self.sign_index(index, message)?;
-        // It leaves: what is known of it is no secret.
-        ct::public_bytes(&mut signature);
-        if self.check && self.key.public_key().verify(message, &signature).is_err() {
-            // Whatever was wrong, nothing of it is kept.
-            self.layers.iter_mut().for_each(|layer| *layer = None);
-            self.ahead.clear();
-            return Err(Error::Fault);
-        }
-        Ok(signature)
+        let index = index.into_inner();
+        let ahead = self.take_ahead(index);
+        let r = ahead.as_ref().map_or_else(|| randomizer(&self.key, index), |a| a.r.clone());
+        // The randomizer is part of the signature, and the digest made with it selects how far each
+        // chain runs, which the signature shows as well: mark it public.
+        let r = ct::public(*r);
+        let (p, root) = (self.key.params(), self.key.root());
+        let hash = MessageHash::new(p, &r[..p.n()], root, index);
+        let check = self.check.then(|| (r, hash.clone()));
+        Ok(StreamSigner { signer: self, index, ahead, r, hash, check })
     }
 
     /// Makes ready the trees that the next signature needs, which otherwise it does itself: computes
@@ -237,22 +251,26 @@ impl<S: StateStore> Signer<S> {
         Ok(self.state.close(now)?)
     }
 
-    fn sign_index(&mut self, index: OneTimeIndex, message: &[u8]) -> Result<Vec<u8>, Error> {
-        let index = index.into_inner();
-        let p = self.key.params();
+    /// What was prepared for an index, and forgets what was prepared for those before it.
+    fn take_ahead(&mut self, index: u64) -> Option<Ahead> {
         while self.ahead.front().is_some_and(|ahead| ahead.index < index) {
             self.ahead.pop_front();
         }
         let ready = self.ahead.front().is_some_and(|ahead| ahead.index == index);
-        let ahead = if ready { self.ahead.pop_front() } else { None };
         if !ready {
             self.spent.clear();
         }
-        let r = ahead.as_ref().map_or_else(|| randomizer(&self.key, index), |a| a.r.clone());
-        // It is a part of the signature, and the digest made with it decides how chains run.
-        let r = ct::public(*r);
-        let r = &r[..p.n()];
-        let digest = h_msg(p, r, self.key.root(), index, message);
+        if ready { self.ahead.pop_front() } else { None }
+    }
+
+    /// The signature of a message's digest. The index was committed, and is used for this digest only.
+    fn sign_digest(
+        &mut self,
+        index: u64,
+        (r, digest): (&[u8], &[u8]),
+        ahead: Option<&Ahead>,
+    ) -> Result<Vec<u8>, Error> {
+        let p = self.key.params();
         let mut out = Vec::with_capacity(p.signature_bytes());
         out.extend_from_slice(&index.to_be_bytes()[8 - p.index_bytes()..]);
         out.extend_from_slice(r);
@@ -261,22 +279,27 @@ impl<S: StateStore> Signer<S> {
             let below = (layer > 0).then(|| self.root(layer - 1)).transpose()?;
             self.tree(index, layer, &Progress::silent())?;
             match below {
-                None => {
-                    let digest = &digest[..p.n()];
-                    match &ahead {
-                        Some(ahead) => wots::sign_from_table(p, &ahead.table, digest, &mut out),
-                        None => {
-                            out.extend(wots::sign(&mut self.engine, &self.key, at, leaf, digest))
-                        }
-                    }
-                }
+                None => match ahead {
+                    Some(ahead) => wots::sign_from_table(p, &ahead.table, digest, &mut out),
+                    None => out.extend(wots::sign(&mut self.engine, &self.key, at, leaf, digest)),
+                },
                 Some(root) => out.extend_from_slice(self.sign_root(layer, leaf, root)?),
             }
             self.auth_path(index, layer, leaf, &mut out, &Progress::silent())?;
         }
-        self.spent.extend(ahead);
         debug_assert_eq!(out.len(), p.signature_bytes());
         Ok(out)
+    }
+
+    /// Whether a signature is the one of this index and randomizer, and valid.
+    fn is_valid(&self, signature: &[u8], index: u64, (r, hash): (Value, MessageHash)) -> bool {
+        let public_key = self.key.public_key();
+        let Ok(signature) = Signature::from_bytes(public_key.params(), signature) else {
+            return false;
+        };
+        // The message was hashed with these two before they were put into the signature.
+        signature.is_of(index, &r)
+            && StreamVerifier::of(&public_key, signature, hash).finish().is_ok()
     }
 
     /// The signature of the root below, made once while both trees are in use.
@@ -357,6 +380,93 @@ impl<S: StateStore> Signer<S> {
             self.unstored = crate::cache::save(&self.key, &tree, base).err();
         }
         Ok(tree)
+    }
+}
+
+/// Signs a message that comes in parts, in constant memory.
+///
+/// [`Signer::sign_stream`] makes one. As a [`Write`](std::io::Write) it takes a message by
+/// [`std::io::copy`] and never fails. Its index is spent: dropped before [`finish`](Self::finish), it
+/// is lost.
+///
+/// ```
+/// # use tetralith_xmss::state::{Holder, Volatile};
+/// # use tetralith_xmss::{Derivation, Params, Progress, SecretKey, Signer, qrl};
+/// # let descriptor = qrl::Descriptor::new(tetralith_xmss::HashFunction::Sha2, 4)?;
+/// # let seed = qrl::ExtendedSeed::new(descriptor, &[7; 48]);
+/// # let key = seed.secret_key(&Progress::silent())?;
+/// # let (public, mut store, now) = (key.public_key(), Volatile::new(), 0);
+/// # tetralith_xmss::state::create(&mut store, &public, 0, [1; 16], now)?;
+/// let mut signer = Signer::open(key, store, Holder::new("example"))?;
+/// let mut stream = signer.sign_stream(now)?;
+/// stream.update(b"mess");
+/// stream.update(b"age");
+/// let signature = stream.finish()?;
+/// public.verify(b"message", &signature)?;
+/// # Ok::<(), tetralith_xmss::Error>(())
+/// ```
+#[must_use = "its index is spent already"]
+pub struct StreamSigner<'a, S> {
+    signer: &'a mut Signer<S>,
+    index: u64,
+    ahead: Option<Ahead>,
+    r: Value,
+    hash: MessageHash,
+    /// The randomizer and the message once more, to verify the signature by.
+    check: Option<(Value, MessageHash)>,
+}
+
+impl<S> core::fmt::Debug for StreamSigner<'_, S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "StreamSigner({}, index {})", self.signer.key.params(), self.index)
+    }
+}
+
+impl<S: StateStore> StreamSigner<'_, S> {
+    /// The index that is spent.
+    #[must_use]
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// Appends a part of the message.
+    pub fn update(&mut self, part: &[u8]) {
+        self.hash.update(part);
+        if let Some((_, hash)) = &mut self.check {
+            hash.update(part);
+        }
+    }
+
+    /// Signs all the parts.
+    ///
+    /// # Errors
+    /// As [`Signer::sign`].
+    pub fn finish(self) -> Result<Vec<u8>, Error> {
+        let Self { signer, index, ahead, r, hash, check } = self;
+        let (n, digest) = (signer.key.params().n(), hash.finish());
+        let message = (&r[..n], &digest[..n]);
+        let mut signature = signer.sign_digest(index, message, ahead.as_ref())?;
+        signer.spent.extend(ahead);
+        // The signature is about to be released: mark it public.
+        ct::public_bytes(&mut signature);
+        if check.is_some_and(|check| !signer.is_valid(&signature, index, check)) {
+            // Whatever was wrong, nothing of it is kept.
+            signer.layers.iter_mut().for_each(|layer| *layer = None);
+            signer.ahead.clear();
+            return Err(Error::Fault);
+        }
+        Ok(signature)
+    }
+}
+
+impl<S: StateStore> std::io::Write for StreamSigner<'_, S> {
+    fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
+        self.update(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

@@ -1,12 +1,13 @@
 //! Verification of one signature or of many.
 //!
 //! Many signatures are verified together: the chains of all of them share the lanes, then their
-//! L-trees, then their paths, level by level. One signature is a batch of one. Everything is public.
+//! L-trees, then their paths, level by level. One signature is a batch of one. A message that comes in
+//! parts is hashed as it comes ([`StreamVerifier`]). Everything is public.
 //! RFC 8391 §4.1.10 (Algorithms 13, 14) and §4.2.5 (Algorithm 17).
 
 use crate::Error;
 use crate::address::{TreePlace, Type};
-use crate::hash::{Value, h_msg};
+use crate::hash::{MessageHash, Value, h_msg};
 use crate::keys::{PublicKey, length};
 use crate::lanes::chains::{Chain, longest_first};
 use crate::lanes::trees::Pair;
@@ -19,7 +20,7 @@ use std::collections::HashMap;
 use tetralith_kernels::threads;
 
 /// A signature, decoded as far as its length and index.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signature<'a> {
     params: Params,
     index: u64,
@@ -47,6 +48,11 @@ impl<'a> Signature<'a> {
     #[must_use]
     pub fn index(&self) -> u64 {
         self.index
+    }
+
+    /// Whether it has this index, and begins with this randomizer.
+    pub(crate) fn is_of(&self, index: u64, r: &Value) -> bool {
+        self.index == index && self.r() == &r[..self.params.n()]
     }
 
     fn r(&self) -> &[u8] {
@@ -87,6 +93,30 @@ pub struct Item<'a> {
     pub signature: &'a [u8],
 }
 
+/// A signature whose message is hashed already.
+#[derive(Clone, Copy)]
+struct Hashed<'a> {
+    public_key: &'a PublicKey,
+    signature: Signature<'a>,
+    digest: Value,
+}
+
+impl<'a> Hashed<'a> {
+    fn of(item: Item<'a>, signature: Signature<'a>) -> Self {
+        let (p, root) = (signature.params, item.public_key.root());
+        let digest = h_msg(p, signature.r(), root, signature.index, item.message);
+        Self { public_key: item.public_key, signature, digest }
+    }
+
+    /// Compares the root that the signature leads to with the key's.
+    fn check(&self, root: &Value) -> Result<(), Error> {
+        match root[..self.signature.params.n()] == *self.public_key.root() {
+            true => Ok(()),
+            false => Err(Error::Verification),
+        }
+    }
+}
+
 impl PublicKey {
     /// Verifies a signature.
     ///
@@ -98,12 +128,111 @@ impl PublicKey {
     /// Variable time; everything is public.
     /// RFC 8391 §4.1.10, Algorithm 14; §4.2.5, Algorithm 17.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Error> {
-        let item = Item { public_key: self, message, signature };
-        let decoded = Signature::from_bytes(self.params(), signature)?;
-        match roots(self.params(), &[(0, item, decoded)]).first() {
-            Some(root) if root[..self.params().n()] == *self.root() => Ok(()),
-            _ => Err(Error::Verification),
+        let mut stream = self.verify_stream(signature)?;
+        stream.update(message);
+        stream.finish()
+    }
+
+    /// Starts to verify the signature of a message that comes in parts.
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::IndexOutOfRange`] where the signature is malformed.
+    pub fn verify_stream<'a>(&'a self, signature: &'a [u8]) -> Result<StreamVerifier<'a>, Error> {
+        let signature = Signature::from_bytes(self.params(), signature)?;
+        let hash = MessageHash::new(self.params(), signature.r(), self.root(), signature.index);
+        Ok(StreamVerifier::of(self, signature, hash))
+    }
+}
+
+/// Verifies the signature of a message that comes in parts, in constant memory.
+///
+/// [`PublicKey::verify_stream`] makes one. As a [`Write`](std::io::Write) it takes a message by
+/// [`std::io::copy`] and never fails.
+///
+/// ```
+/// # use tetralith_xmss::{Params, PublicKey};
+/// # let params = Params::XMSS_SHA2_10_256;
+/// # let (public_key, signature) = (PublicKey::from_parts(params, &[0; 64])?, [0; 2500]);
+/// let mut stream = public_key.verify_stream(&signature)?;
+/// stream.update(b"mess");
+/// stream.update(b"age");
+/// assert_eq!(stream.finish(), public_key.verify(b"message", &signature));
+/// # Ok::<(), tetralith_xmss::Error>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "nothing is verified before `finish`"]
+pub struct StreamVerifier<'a> {
+    public_key: &'a PublicKey,
+    signature: Signature<'a>,
+    hash: MessageHash,
+}
+
+impl core::fmt::Debug for StreamVerifier<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "StreamVerifier({}, index {})", self.signature.params, self.signature.index)
+    }
+}
+
+impl<'a> StreamVerifier<'a> {
+    /// Takes the place of one that was given the message already.
+    pub(crate) fn of(
+        public_key: &'a PublicKey,
+        signature: Signature<'a>,
+        hash: MessageHash,
+    ) -> Self {
+        Self { public_key, signature, hash }
+    }
+
+    /// The index of the signature.
+    #[must_use]
+    pub fn index(&self) -> u64 {
+        self.signature.index
+    }
+
+    /// Appends a part of the message.
+    pub fn update(&mut self, part: &[u8]) {
+        self.hash.update(part);
+    }
+
+    /// Verifies the signature of all the parts.
+    ///
+    /// # Errors
+    /// [`Error::Verification`]: it is not valid.
+    ///
+    /// # Security
+    /// Variable time; everything is public.
+    /// RFC 8391 §4.1.10, Algorithm 14; §4.2.5, Algorithm 17.
+    pub fn finish(self) -> Result<(), Error> {
+        let hashed = self.hashed();
+        match roots(hashed.signature.params, &[hashed]).first() {
+            Some(root) => hashed.check(root),
+            None => Err(Error::Verification),
         }
+    }
+
+    /// Verifies many signatures together, and says of each whether it is valid.
+    ///
+    /// The results are exactly those of [`finish`](Self::finish). Large batches use the current rayon
+    /// pool's threads.
+    pub fn finish_many(streams: Vec<Self>) -> Vec<Result<(), Error>> {
+        let hashed: Vec<_> = streams.into_iter().map(Self::hashed).map(Ok).collect();
+        verify_all(hashed, |hashed| hashed.signature.params, |hashed| *hashed)
+    }
+
+    fn hashed(self) -> Hashed<'a> {
+        let Self { public_key, signature, hash } = self;
+        Hashed { public_key, signature, digest: hash.finish() }
+    }
+}
+
+impl std::io::Write for StreamVerifier<'_> {
+    fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
+        self.update(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -111,32 +240,42 @@ impl PublicKey {
 ///
 /// The results are exactly those of verifying one at a time. Large batches use the current rayon pool's threads.
 pub fn verify_many(items: &[Item<'_>]) -> Vec<Result<(), Error>> {
-    let mut results: Vec<Result<(), Error>> = Vec::new();
-    let mut by_params: HashMap<Params, Vec<(usize, Item<'_>, Signature<'_>)>> = HashMap::new();
-    for (i, item) in items.iter().enumerate() {
+    let decoded = items.iter().map(|item| {
         let params = item.public_key.params();
-        match Signature::from_bytes(params, item.signature) {
-            Ok(signature) => {
-                results.push(Ok(()));
-                by_params.entry(params).or_default().push((i, *item, signature));
-            }
-            Err(error) => results.push(Err(error)),
-        }
+        Ok((*item, Signature::from_bytes(params, item.signature)?))
+    });
+    let hashed = |(item, signature): &(_, _)| Hashed::of(*item, *signature);
+    verify_all(decoded.collect(), |(_, signature)| signature.params, hashed)
+}
+
+/// Verifies what is well formed, in groups of one parameter set, each on one thread that also does what
+/// `hashed` does.
+fn verify_all<'a, T: Sync>(
+    list: Vec<Result<T, Error>>,
+    params: impl Fn(&T) -> Params,
+    hashed: impl Fn(&T) -> Hashed<'a> + Sync,
+) -> Vec<Result<(), Error>> {
+    let mut results: Vec<Result<(), Error>> = Vec::with_capacity(list.len());
+    let mut by_params: HashMap<Params, Vec<(usize, T)>> = HashMap::new();
+    for (i, item) in list.into_iter().enumerate() {
+        results.push(item.map(|item| by_params.entry(params(&item)).or_default().push((i, item))));
     }
+    let verify = |params, group: &[(usize, T)]| -> Vec<_> {
+        let hashed: Vec<_> = group.iter().map(|(_, item)| hashed(item)).collect();
+        let roots = roots(params, &hashed);
+        hashed.iter().zip(&roots).map(|(hashed, root)| hashed.check(root)).collect()
+    };
     for (params, list) in by_params {
         // Waking another thread costs as much as a third of a verification.
-        let roots: Vec<Value> = if list.len() <= GROUP {
-            roots(params, &list)
+        let verified: Vec<_> = if list.len() <= GROUP {
+            verify(params, &list)
         } else {
             threads::install(|| {
-                let groups = list.par_chunks(GROUP);
-                groups.flat_map_iter(|group| roots(params, group)).collect()
+                list.par_chunks(GROUP).flat_map_iter(|group| verify(params, group)).collect()
             })
         };
-        for ((i, item, _), root) in list.iter().zip(roots) {
-            if root[..params.n()] != *item.public_key.root() {
-                results[*i] = Err(Error::Verification);
-            }
+        for ((i, _), result) in list.iter().zip(verified) {
+            results[*i] = result;
         }
     }
     results
@@ -173,7 +312,7 @@ impl<'a> Prefixes<'a> {
 /// Computes the roots that the signatures lead to.
 ///
 /// A thread keeps the lanes for the next time, which are not cheap to make beside one signature.
-fn roots(p: Params, items: &[(usize, Item<'_>, Signature<'_>)]) -> Vec<Value> {
+fn roots(p: Params, items: &[Hashed<'_>]) -> Vec<Value> {
     thread_local! {
         static KEPT: Cell<Option<Box<Engine>>> = const { Cell::new(None) };
     }
@@ -184,12 +323,9 @@ fn roots(p: Params, items: &[(usize, Item<'_>, Signature<'_>)]) -> Vec<Value> {
     roots
 }
 
-fn roots_in(engine: &mut Engine, items: &[(usize, Item<'_>, Signature<'_>)]) -> Vec<Value> {
+fn roots_in(engine: &mut Engine, items: &[Hashed<'_>]) -> Vec<Value> {
     let p = engine.params;
-    let mut nodes: Vec<Value> = items
-        .iter()
-        .map(|(_, item, s)| h_msg(p, s.r(), item.public_key.root(), s.index, item.message))
-        .collect();
+    let mut nodes: Vec<Value> = items.iter().map(|item| item.digest).collect();
     let mut prefixes =
         Prefixes { params: p, recent: [None; 3], known: HashMap::new(), list: Vec::new() };
     for layer in 0..p.layers() {
@@ -208,7 +344,7 @@ fn roots_in(engine: &mut Engine, items: &[(usize, Item<'_>, Signature<'_>)]) -> 
 fn leaves<'a>(
     engine: &mut Engine,
     prefixes: &mut Prefixes<'a>,
-    items: &[(usize, Item<'a>, Signature<'_>)],
+    items: &[Hashed<'a>],
     layer: u32,
     messages: &[Value],
 ) -> Vec<u8> {
@@ -216,8 +352,8 @@ fn leaves<'a>(
     let mut values = Vec::with_capacity(items.len() * p.len() * p.n());
     let mut chains = Vec::with_capacity(items.len() * p.len());
     let mut keys = Vec::with_capacity(items.len());
-    for ((_, item, signature), message) in items.iter().zip(messages) {
-        let seed = item.public_key.seed();
+    for (Hashed { public_key, signature, .. }, message) in items.iter().zip(messages) {
+        let seed = public_key.seed();
         let (place, ots) = signature.place(layer);
         let prefix = prefixes.find(seed, place, Type::Ots);
         keys.push((prefixes.find(seed, place, Type::LTree), ots));
@@ -240,7 +376,7 @@ fn leaves<'a>(
 fn climb<'a>(
     engine: &mut Engine,
     prefixes: &mut Prefixes<'a>,
-    items: &[(usize, Item<'a>, Signature<'_>)],
+    items: &[Hashed<'a>],
     layer: u32,
     values: &mut [u8],
 ) {
@@ -249,16 +385,16 @@ fn climb<'a>(
     let mut pairs = Vec::with_capacity(items.len());
     let places: Vec<(u32, u32)> = items
         .iter()
-        .map(|(_, item, signature)| {
-            let (place, leaf) = signature.place(layer);
+        .map(|item| {
+            let (place, leaf) = item.signature.place(layer);
             (prefixes.find(item.public_key.seed(), place, Type::HashTree), leaf)
         })
         .collect();
     for level in 0..p.tree_height() {
         pairs.clear();
-        for ((i, (_, _, signature)), &(prefix, leaf)) in (0..).zip(items).zip(&places) {
+        for ((i, item), &(prefix, leaf)) in (0..).zip(items).zip(&places) {
             let at = level as usize * n;
-            let sibling = &signature.layer(layer).1[at..at + n];
+            let sibling = &item.signature.layer(layer).1[at..at + n];
             let (node, other) = (i * len, i * len + 1);
             values[other as usize * n..][..n].copy_from_slice(sibling);
             let right = leaf >> level & 1 == 1;
@@ -280,7 +416,7 @@ pub(crate) fn root_of(p: Params, root_seed: &[u8], message: &[u8], bytes: &[u8])
     let public_key = &PublicKey::from_parts(p, root_seed).expect("a root and a seed");
     let signature = Signature::from_bytes(p, bytes).expect("a well-formed signature");
     let item = Item { public_key, message, signature: bytes };
-    roots(p, &[(0, item, signature)])[0]
+    roots(p, &[Hashed::of(item, signature)])[0]
 }
 
 /// Signatures verified together at most: enough to fill every lane, few enough that memory for their

@@ -59,7 +59,7 @@ impl Prefix {
     /// The rate is neither SHAKE128's nor SHAKE256's.
     #[must_use]
     pub fn new(rate: usize, bytes: &[u8]) -> Self {
-        let mut sponge = Sponge::new(rate);
+        let mut sponge = Shake::new(rate);
         sponge.absorb(bytes);
         Self { base: sponge.state }
     }
@@ -74,46 +74,85 @@ impl Prefix {
 /// Constant time; the state is wiped.
 /// FIPS 202 §6.2.
 pub fn shake(rate: usize, parts: &[&[u8]], out: &mut [u8]) {
-    let mut sponge = Sponge::new(rate);
+    let mut shake = Shake::new(rate);
     for part in parts {
-        sponge.absorb(part);
+        shake.absorb(part);
     }
-    sponge.state[sponge.at / 8] ^= DOMAIN << (8 * (sponge.at % 8));
-    sponge.state[rate / 8 - 1] ^= 1 << 63;
-    for block in out.chunks_mut(rate) {
-        portable::permute_one(&mut sponge.state);
-        for (bytes, word) in block.chunks_mut(8).zip(sponge.state) {
-            bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
-        }
-    }
+    shake.finish(out);
 }
 
-/// One state that absorbs bytes.
-struct Sponge {
+/// SHAKE128 or SHAKE256 of a message that comes in parts.
+///
+/// # Security
+/// Constant time but for the parts' lengths; wiped on drop.
+/// FIPS 202 §6.2.
+#[derive(Clone)]
+pub struct Shake {
     state: [u64; 25],
     rate: usize,
     at: usize,
 }
 
-impl Sponge {
-    fn new(rate: usize) -> Self {
+impl core::fmt::Debug for Shake {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Shake")
+    }
+}
+
+impl Shake {
+    /// Starts with an empty message.
+    ///
+    /// # Panics
+    /// The rate is neither SHAKE128's nor SHAKE256's.
+    #[must_use]
+    pub fn new(rate: usize) -> Self {
         assert!(rate == RATE_128 || rate == RATE_256, "the rate is SHAKE128's or SHAKE256's");
         Self { state: [0; 25], rate, at: 0 }
     }
 
-    fn absorb(&mut self, bytes: &[u8]) {
+    /// Appends a part.
+    pub fn absorb(&mut self, bytes: &[u8]) {
+        // Both rates are whole words, so after these bytes a block ends where a word ends.
+        let to_word = bytes.len().min((8 - self.at % 8) % 8);
+        let (first, rest) = bytes.split_at(to_word);
+        self.absorb_bytes(first);
+        let (words, last) = rest.as_chunks::<8>();
+        for word in words {
+            self.state[self.at / 8] ^= u64::from_le_bytes(*word);
+            self.advance(8);
+        }
+        self.absorb_bytes(last);
+    }
+
+    /// Pads the message and writes its hash.
+    pub fn finish(mut self, out: &mut [u8]) {
+        self.state[self.at / 8] ^= DOMAIN << (8 * (self.at % 8));
+        self.state[self.rate / 8 - 1] ^= 1 << 63;
+        for block in out.chunks_mut(self.rate) {
+            portable::permute_one(&mut self.state);
+            for (bytes, word) in block.chunks_mut(8).zip(self.state) {
+                bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+            }
+        }
+    }
+
+    fn absorb_bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.state[self.at / 8] ^= u64::from(*byte) << (8 * (self.at % 8));
-            self.at += 1;
-            if self.at == self.rate {
-                portable::permute_one(&mut self.state);
-                self.at = 0;
-            }
+            self.advance(1);
+        }
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.at += count;
+        if self.at == self.rate {
+            portable::permute_one(&mut self.state);
+            self.at = 0;
         }
     }
 }
 
-impl Drop for Sponge {
+impl Drop for Shake {
     fn drop(&mut self) {
         self.state.zeroize();
     }
