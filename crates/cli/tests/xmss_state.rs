@@ -50,7 +50,7 @@ fn keygen(folder: &Path, store: Option<&str>) -> PublicKey {
 }
 
 fn sign(folder: &Path, store: Option<&str>, output: &str) -> (i32, Value, String) {
-    xmss(folder, store, &["sign", "-k", "k", "--no-passphrase", "m", "-o", output])
+    xmss(folder, store, &["sign", "-k", "k", "m", "-o", output])
 }
 
 /// One key, two folders with its file, one store.
@@ -122,13 +122,24 @@ fn postgres_store() {
     refused(&sign(folder.path(), Some(&url), "3.sig"), 4, "state.ended");
     let record = PostgresStore::peek(&url, key_id(&public)).unwrap();
     assert!(record.epoch > 4, "fencing numbers go on: {}", record.epoch);
+    // A user without rights is told so, and not that the server is down.
+    server.sql("postgres", "CREATE ROLE guest LOGIN").unwrap();
+    let guest = url.replace("tester", "guest");
+    assert_ne!(guest, url);
+    let denied = sign(folder.path(), Some(&guest), "4.sig");
+    refused(&denied, 3, "state.denied");
+    assert!(denied.1["hint"].as_str().unwrap().contains("rights"), "{}", denied.2);
+    let absent = sign(folder.path(), Some(&url.replace("tester", "nobody")), "4.sig");
+    refused(&absent, 3, "state.denied");
     // A server that does not answer, and one that is asked for TLS.
     drop(server);
     let gone = sign(folder.path(), Some("postgres://me:secret@127.0.0.1:1/db"), "4.sig");
     assert_eq!((gone.0, gone.1["code"].as_str()), (3, Some("io.state")), "{}", gone.2);
     assert!(!gone.2.contains("secret"), "{}", gone.2);
     let tls = "postgres://me:secret@127.0.0.1/db?sslmode=require";
-    let tls = xmss(folder.path(), None, &["status", "k", "--store", tls]);
+    let argument = xmss(folder.path(), None, &["status", "k", "--store", tls]);
+    refused(&argument, 2, "store.password");
+    let tls = xmss(folder.path(), Some(tls), &["status", "k"]);
     refused(&tls, 2, "store.url");
     assert!(tls.2.contains("TLS") && !tls.2.contains("secret"), "{}", tls.2);
 }

@@ -385,6 +385,12 @@ pub(crate) fn failure(error: &StateError) -> Failure {
             "state.damaged",
             "put the state aside and restore it past every index used",
         ),
+        StateError::Denied(_) => (
+            Exit::Environment,
+            "state.denied",
+            "check the user and password in the store's URL, and the rights that \
+             docs/xmss-state.md lists; no index was used",
+        ),
         _ => (Exit::Environment, "io.state", "see that its disk has room and is writable"),
     };
     Failure::new(exit, code, error).hint(hint)

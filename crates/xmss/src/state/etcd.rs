@@ -120,7 +120,12 @@ impl EtcdStore {
             200 => Ok(answer),
             _ => {
                 let why = answer["error"].as_str().or(answer["message"].as_str());
-                Err(StateError::Io(format!("etcd: {}", why.unwrap_or("refused"))))
+                let why = format!("etcd: {}", why.unwrap_or("refused"));
+                Err(if matches!(status, 401 | 403) {
+                    StateError::Denied(why)
+                } else {
+                    StateError::Io(why)
+                })
             }
         });
         if answer.is_err() {
@@ -157,7 +162,7 @@ impl EtcdStore {
         let (Some((name, password)), None) = (&self.at.user, &self.token) else { return Ok(()) };
         let body = json!({ "name": name, "password": password.as_str() });
         let (_, answer) = self.send("auth/authenticate", &body)?;
-        let refused = || StateError::Io("etcd: the log-in was refused".into());
+        let refused = || StateError::Denied("etcd: the log-in was refused".into());
         let token = answer["token"].as_str().ok_or_else(refused)?;
         self.token = Some(Zeroizing::new(token.to_owned()));
         Ok(())

@@ -230,6 +230,9 @@ pub enum StateError {
     /// The stored bytes are not a record.
     #[error("the state is damaged: {0}")]
     Damaged(&'static str),
+    /// The server answered, and does not let this user in or at the state.
+    #[error("the state store denies access: {0}")]
+    Denied(String),
     /// The store cannot be read or written.
     #[error("the state store failed: {0}")]
     Io(String),

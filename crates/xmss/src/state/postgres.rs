@@ -299,7 +299,12 @@ impl From<Error> for StateError {
             (None, Some(cause)) => format!("PostgreSQL: {error}: {cause}"),
             (None, None) => format!("PostgreSQL: {error}"),
         };
-        StateError::Io(why)
+        // Class 28: this user cannot log in.
+        match error.code() {
+            Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => StateError::Denied(why),
+            Some(code) if code.code().starts_with("28") => StateError::Denied(why),
+            _ => StateError::Io(why),
+        }
     }
 }
 

@@ -112,7 +112,12 @@ pub(super) fn as_option(location: &str, key: &Path) -> String {
 
 /// What the option names, else the environment, else the file beside the key.
 pub(super) fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
-    // In the environment a password is not seen by those who list the processes.
+    if arguments.store.as_deref().is_some_and(has_password) {
+        let message = "--store has a password, which every user of this machine can read in the \
+                       list of processes";
+        return Err(Failure::usage("store.password", message)
+            .hint("set TETRALITH_STORE to the URL instead, and change the password"));
+    }
     let url = arguments.store.clone().or_else(|| std::env::var("TETRALITH_STORE").ok());
     let Some(url) = url.filter(|url| !url.is_empty()) else {
         return Ok(default_place(key));
@@ -126,6 +131,15 @@ pub(super) fn place(arguments: &StoreArgs, key: &Path) -> Outcome<Place> {
         _ => Err(Failure::usage("store.url", "the store is none of a kind that is known")
             .hint("use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE, etcd://HOST or etcds://HOST")),
     }
+}
+
+/// Whether the URL of a server has a password, before its host or among its parameters.
+fn has_password(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let user = authority.split('/').next().and_then(|host| host.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':'))
+        || query.split('&').any(|part| part.starts_with("password="))
 }
 
 /// Refuses where no state is in the file that it should be in.
@@ -204,10 +218,30 @@ mod tests {
         ] {
             assert_eq!(without_secrets(url), told);
         }
-        for wrong in ["file:", "nothing", "postgress://user:secret@host/db"] {
+        for wrong in ["file:", "nothing", "postgress://user@host/db"] {
             let refused = place(Some(wrong)).err().unwrap();
             assert_eq!(refused.code, "store.url");
-            assert!(!refused.message.contains("secret"));
+        }
+    }
+
+    #[test]
+    fn an_argument_has_no_password() {
+        let place =
+            |url: &str| super::place(&StoreArgs { store: Some(url.to_owned()) }, Path::new("key"));
+        for url in [
+            "postgres://user:secret@host/db",
+            "postgres://user:secret@host",
+            "postgresql://host/db?sslmode=disable&password=secret",
+            "etcd://user:secret@host:2379",
+            "etcds://user:@host?cacert=file",
+            "postgress://user:secret@host/db",
+        ] {
+            let refused = place(url).err().unwrap();
+            assert_eq!(refused.code, "store.password", "{url}");
+            assert!(!refused.message.contains("secret"), "{}", refused.message);
+        }
+        for url in ["postgres://user@host:5432/db", "etcd://host:2379", "file:a:b@c", "sqlite:p@"] {
+            assert!(place(url).is_ok(), "{url}");
         }
     }
 }
