@@ -6,7 +6,8 @@
 //! so that neither can be exchanged alone. A file without a passphrase says so in its text.
 //!
 //! Decoding is strict: an unknown field, another version, or any text that this crate would not have
-//! written itself is refused, and the cost that a hostile file may ask of Argon2id is bounded.
+//! written itself is refused. The cost of Argon2id is bounded on both sides: a hostile file cannot
+//! occupy the machine, and a weak one, which a guess of its passphrase costs little, is not opened.
 //!
 //! ```
 //! # use rand_core::SeedableRng;
@@ -32,6 +33,10 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+mod exposure;
+
+pub use exposure::Exposure;
+
 /// Why a key file cannot be read, written or opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -50,7 +55,9 @@ pub enum Error {
     NotCanonical,
     /// Argon2id's parameters are outside the bounds of [`Cost`].
     #[error(
-        "key file asks for Argon2id with {memory_kib} KiB and {passes} passes, outside the bounds"
+        "key file asks for Argon2id with {memory_kib} KiB of memory and {passes} passes; accepted are \
+         {} to {} KiB and {} to {} passes",
+        Cost::LEAST.memory_kib, Cost::MOST.memory_kib, Cost::LEAST.passes, Cost::MOST.passes
     )]
     CostOutOfBounds {
         /// Memory in KiB.
@@ -67,6 +74,9 @@ pub enum Error {
     /// The passphrase is wrong, or the file was changed.
     #[error("wrong passphrase, or the key file was changed")]
     WrongPassphrase,
+    /// The file is sealed under a passphrase, not under a random key.
+    #[error("the file is sealed under a passphrase, not under a node's storage key")]
+    NotOfKey,
     /// The file holds no secret part.
     #[error("the file holds a public key only")]
     NoSecret,
@@ -89,9 +99,12 @@ impl Cost {
     /// 64 MiB and three passes: about a fifth of a second on today's machines (RFC 9106 §4, second
     /// recommendation).
     pub const STANDARD: Cost = Cost { memory_kib: 65_536, passes: 3 };
-    /// 8 KiB and one pass, for tests only.
-    pub const LEAST: Cost = Cost { memory_kib: 8, passes: 1 };
-    const MOST: Cost = Cost { memory_kib: 1 << 20, passes: 16 };
+    /// 19 MiB and two passes, the least that is accepted with a passphrase.
+    pub const LEAST: Cost = Cost { memory_kib: 19_456, passes: 2 };
+    /// 256 MiB and eight passes, the most that is accepted: some seconds.
+    pub const MOST: Cost = Cost { memory_kib: 1 << 18, passes: 8 };
+    /// What a random key is stretched with, which nobody can guess: as little as there is.
+    const KEY: Cost = Cost { memory_kib: 8, passes: 1 };
 
     fn within_bounds(self) -> Result<Self, Error> {
         let Cost { memory_kib, passes } = self;
@@ -107,6 +120,8 @@ impl Cost {
 pub enum Protection<'a> {
     /// Encrypted under this passphrase.
     Passphrase(&'a [u8]),
+    /// Encrypted under this random key. No cost is asked for: it cannot be guessed.
+    Key(&'a [u8; 32]),
     /// Not at all; the caller has been asked and said so.
     None,
 }
@@ -165,19 +180,28 @@ impl KeyFile {
         self.secret = match protection {
             Protection::None => Secret::Plain(Zeroizing::new(secret.to_vec())),
             Protection::Passphrase(passphrase) => {
-                let (mut salt, mut nonce) = ([0; 16], [0; 24]);
-                rng.fill_bytes(&mut salt);
-                rng.fill_bytes(&mut nonce);
-                let cipher = cipher(passphrase, &salt, cost.within_bounds()?)?;
-                let header = self.header();
-                let payload = Payload { msg: secret, aad: &header };
-                let ciphertext = cipher
-                    .encrypt(&XNonce::from(nonce), payload)
-                    .map_err(|_| Error::Malformed("the secret is too long to encrypt".into()))?;
-                Secret::Sealed { cost, salt, nonce, ciphertext }
+                self.sealed(secret, passphrase, cost.within_bounds()?, rng)?
             }
+            Protection::Key(key) => self.sealed(secret, key, Cost::KEY, rng)?,
         };
         Ok(self)
+    }
+
+    fn sealed(
+        &self,
+        secret: &[u8],
+        passphrase: &[u8],
+        cost: Cost,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Secret, Error> {
+        let (mut salt, mut nonce) = ([0; 16], [0; 24]);
+        rng.fill_bytes(&mut salt);
+        rng.fill_bytes(&mut nonce);
+        let payload = Payload { msg: secret, aad: &self.header() };
+        let ciphertext = cipher(passphrase, &salt, cost)?
+            .encrypt(&XNonce::from(nonce), payload)
+            .map_err(|_| Error::Malformed("the secret is too long to encrypt".into()))?;
+        Ok(Secret::Sealed { cost, salt, nonce, ciphertext })
     }
 
     /// Says whether a passphrase is needed to open the file.
@@ -189,21 +213,43 @@ impl KeyFile {
     /// Returns the secret part.
     ///
     /// # Errors
-    /// The passphrase is missing, superfluous or wrong, or the file has no secret part.
+    /// The passphrase is missing, superfluous or wrong, the cost is outside its bounds, or the file
+    /// has no secret part.
     pub fn open(&self, passphrase: Option<&[u8]>) -> Result<Zeroizing<Vec<u8>>, Error> {
         match (&self.secret, passphrase) {
             (Secret::Absent, _) => Err(Error::NoSecret),
             (Secret::Plain(secret), None) => Ok(secret.clone()),
             (Secret::Plain(_), Some(_)) => Err(Error::NotEncrypted),
             (Secret::Sealed { .. }, None) => Err(Error::PassphraseNeeded),
-            (Secret::Sealed { cost, salt, nonce, ciphertext }, Some(passphrase)) => {
-                let payload = Payload { msg: ciphertext, aad: &self.header() };
-                cipher(passphrase, salt, *cost)?
-                    .decrypt(&XNonce::from(*nonce), payload)
-                    .map(Zeroizing::new)
-                    .map_err(|_| Error::WrongPassphrase)
+            (Secret::Sealed { cost, .. }, Some(passphrase)) => {
+                cost.within_bounds()?;
+                self.unsealed(passphrase)
             }
         }
+    }
+
+    /// Returns the secret part of a file that is sealed under a random key.
+    ///
+    /// # Errors
+    /// The key is wrong, the file is not sealed under a [`Protection::Key`], or it has no secret part.
+    pub fn open_with_key(&self, key: &[u8; 32]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        match &self.secret {
+            Secret::Absent => Err(Error::NoSecret),
+            Secret::Plain(_) => Err(Error::NotEncrypted),
+            Secret::Sealed { cost, .. } if *cost != Cost::KEY => Err(Error::NotOfKey),
+            Secret::Sealed { .. } => self.unsealed(key),
+        }
+    }
+
+    fn unsealed(&self, passphrase: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let Secret::Sealed { cost, salt, nonce, ciphertext } = &self.secret else {
+            return Err(Error::NotEncrypted);
+        };
+        let payload = Payload { msg: ciphertext, aad: &self.header() };
+        cipher(passphrase, salt, *cost)?
+            .decrypt(&XNonce::from(*nonce), payload)
+            .map(Zeroizing::new)
+            .map_err(|_| Error::WrongPassphrase)
     }
 
     /// Writes the file's text, which ends with a newline.
@@ -291,7 +337,10 @@ impl Secret {
                     )));
                 }
                 Ok(Secret::Sealed {
-                    cost: Cost { memory_kib, passes }.within_bounds()?,
+                    cost: match (Cost { memory_kib, passes }) {
+                        Cost::KEY => Cost::KEY,
+                        cost => cost.within_bounds()?,
+                    },
                     salt: array("salt", &salt)?,
                     nonce: array("nonce", &nonce)?,
                     ciphertext: bytes("ciphertext", &ciphertext)?,

@@ -45,9 +45,7 @@ fn malformed_texts_are_refused() {
         ("unknown field", text.replace("\"kind\"", "\"sort\": 1, \"kind\""), |e| {
             matches!(e, Error::Malformed(_))
         }),
-        ("huge cost", text.replace("\"memory_kib\": 8", "\"memory_kib\": 4000000000"), |e| {
-            matches!(e, Error::CostOutOfBounds { .. })
-        }),
+        ("huge cost", with_cost(4_000_000_000, 2), |e| matches!(e, Error::CostOutOfBounds { .. })),
         ("wrong format", text.replace("tetralith-key", "other"), |e| {
             matches!(e, Error::Malformed(_))
         }),
@@ -56,6 +54,58 @@ fn malformed_texts_are_refused() {
         let error = KeyFile::from_text(&text).expect_err(name);
         assert!(expected(&error), "{name}: {error}");
     }
+}
+
+/// The sealed file, with another cost written into it.
+fn with_cost(memory_kib: u32, passes: u32) -> String {
+    let text = sealed().to_text();
+    let text = text.replace("\"memory_kib\": 19456", &format!("\"memory_kib\": {memory_kib}"));
+    text.replace("\"passes\": 2", &format!("\"passes\": {passes}"))
+}
+
+#[test]
+fn a_cost_outside_its_bounds_is_refused_before_it_is_paid() {
+    let bound = Cost::MOST.memory_kib;
+    // A gibibyte and 16 passes were accepted once, and a floor was missing.
+    for (memory_kib, passes) in [
+        (1 << 20, 16),
+        (bound + 1, 2),
+        (bound, 9),
+        (19_455, 2),
+        (19_456, 1),
+        (9, 1),
+        (8, 2),
+        (0, 0),
+    ] {
+        let refused = KeyFile::from_text(&with_cost(memory_kib, passes)).unwrap_err();
+        assert!(matches!(refused, Error::CostOutOfBounds { .. }), "{memory_kib} {passes}");
+        let told = refused.to_string();
+        assert!(told.contains("19456 to 262144 KiB and 2 to 8 passes"), "{told}");
+    }
+    assert!(KeyFile::from_text(&with_cost(bound, 8)).is_ok());
+    let mut rng = chacha20::ChaCha20Rng::from_seed([1; 32]);
+    let low = KeyFile::public("vrf", "x", &[]).seal(
+        b"secret",
+        Protection::Passphrase(b"pass"),
+        Cost::KEY,
+        &mut rng,
+    );
+    assert!(matches!(low, Err(Error::CostOutOfBounds { memory_kib: 8, passes: 1 })));
+}
+
+#[test]
+fn a_random_key_opens_what_it_sealed_and_no_passphrase_does() {
+    let mut rng = chacha20::ChaCha20Rng::from_seed([1; 32]);
+    let key = [7; 32];
+    let file = KeyFile::public("tss-share", "x", &[9])
+        .seal(b"share", Protection::Key(&key), Cost::STANDARD, &mut rng)
+        .unwrap();
+    let file = KeyFile::from_text(&file.to_text()).unwrap();
+    assert_eq!(file.open_with_key(&key).unwrap().as_slice(), b"share");
+    assert!(matches!(file.open_with_key(&[8; 32]), Err(Error::WrongPassphrase)));
+    // A file that costs a guess so little is never opened with a passphrase, whoever made it.
+    assert!(matches!(file.open(Some(&key)), Err(Error::CostOutOfBounds { .. })));
+    assert!(matches!(sealed().open_with_key(&key), Err(Error::NotOfKey)));
 }
 
 #[test]

@@ -33,6 +33,14 @@ pub enum Error {
         /// What is wrong with it.
         source: tetralith_keyfile::Error,
     },
+    /// Every user of the machine may change a secret file.
+    #[error("{}: every user may change it (mode {mode:o})", path.display())]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// A file that this program wrote does not say what it should.
     #[error("{}: {reason}", path.display())]
     Malformed {

@@ -20,7 +20,7 @@ use crate::identity::{Identity, new_seed};
 use rand_core::CryptoRng;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use tetralith_keyfile::{Cost, KeyFile, Protection};
+use tetralith_keyfile::{Cost, Exposure, KeyFile, Protection};
 use zeroize::Zeroizing;
 
 const KEY_KIND: &str = "node";
@@ -157,6 +157,7 @@ impl Folder {
     /// Opens the identity and the storage key.
     pub(crate) fn open(&self, passphrase: Option<&[u8]>) -> Result<Secrets, Error> {
         let path = self.key_path();
+        check_private(&path)?;
         let file = self.key_file()?;
         let secret = file.open(passphrase).map_err(Error::key_file(&path))?;
         let malformed =
@@ -202,6 +203,7 @@ impl Folder {
 
 /// Reads a token: 64 hex digits.
 fn token(path: PathBuf) -> Result<Zeroizing<String>, Error> {
+    check_private(&path)?;
     let text = Zeroizing::new(read_text(&path)?);
     let token = text.trim();
     if token.len() != 64 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -222,6 +224,22 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         _ => Error::file(path)(error.error),
     })?;
     sync_folder(folder)
+}
+
+/// Warns about a secret file that other users may read, and refuses one that everyone may change.
+fn check_private(path: &Path) -> Result<(), Error> {
+    let found = std::fs::metadata(path).map_err(Error::file(path))?;
+    match Exposure::of(&found) {
+        Exposure::Private => Ok(()),
+        Exposure::Readable(mode) => {
+            let path = path.display();
+            tracing::warn!(
+                "{path} has mode {mode:o}: other users can read it; run chmod 600 {path}"
+            );
+            Ok(())
+        }
+        Exposure::Writable(mode) => Err(Error::Exposed { path: path.to_owned(), mode }),
+    }
 }
 
 /// Reads a text file, at most 1 MiB of it.
@@ -335,6 +353,27 @@ mod tests {
             std::fs::write(folder.key_path(), text).unwrap();
             let error = folder.open(None).err().unwrap().to_string();
             assert!(error.contains(named), "{error}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn secrets_that_everyone_may_change_are_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_root, folder, _) = new_folder(Protection::None);
+        let chmod = |path: &Path, mode| {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        };
+        for path in [folder.key_path(), folder.token_path()] {
+            let is_refused = || {
+                let found = [folder.token().err(), folder.open(None).err()];
+                found.into_iter().flatten().any(|error| matches!(error, Error::Exposed { .. }))
+            };
+            for (mode, refused) in [(0o600, false), (0o644, false), (0o666, true), (0o602, true)] {
+                chmod(&path, mode);
+                assert_eq!(is_refused(), refused, "{} {mode:o}", path.display());
+            }
+            chmod(&path, 0o600);
         }
     }
 }

@@ -140,9 +140,9 @@ impl Shares {
         let secret = minicbor::to_vec(&sealed).expect("a vector takes all bytes");
         sealed.share.zeroize();
         let secret = Zeroizing::new(secret);
-        let protection = Protection::Passphrase(self.storage_key.0.as_slice());
+        let protection = Protection::Key(&self.storage_key.0);
         let file = KeyFile::public(KIND, &key.scheme, &key.public_key)
-            .seal(&secret, protection, Cost::LEAST, rng)
+            .seal(&secret, protection, Cost::STANDARD, rng)
             .map_err(Error::key_file(&path))?;
         write_new(&path, file.to_text().as_bytes())?;
         let key = Arc::new(key);
@@ -177,7 +177,7 @@ fn read(path: &Path, storage_key: &StorageKey) -> Result<(Key, Zeroizing<Vec<u8>
     if file.kind != KIND {
         return Err(malformed("is not a key share"));
     }
-    let secret = file.open(Some(storage_key.0.as_slice())).map_err(Error::key_file(path))?;
+    let secret = file.open_with_key(&storage_key.0).map_err(Error::key_file(path))?;
     let sealed: Sealed =
         minicbor::decode(&secret).map_err(|error| malformed(&error.to_string()))?;
     let share = Zeroizing::new(sealed.share.into());
