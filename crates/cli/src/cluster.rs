@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::node::{configuration, create};
-use crate::passphrase::PassphraseArgs;
+use crate::passphrase::NewPassphraseArgs;
 use serde_json::json;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) struct Command {
     #[arg(long)]
     init_only: bool,
     #[command(flatten)]
-    passphrase: PassphraseArgs,
+    passphrase: NewPassphraseArgs,
 }
 
 /// How long the nodes have to find each other.
@@ -45,13 +45,13 @@ pub(crate) fn run(context: Context, command: &Command) -> Outcome {
     let folders: Vec<PathBuf> =
         (1..=command.nodes).map(|i| command.dir.join(format!("node-{i}"))).collect();
     if !folders[0].exists() {
-        init(command, &folders)?;
+        init(context, command, &folders)?;
     }
     if command.init_only {
         let text = format!("{} folders in {}", folders.len(), command.dir.display());
         return context.answer(text, json!({ "folders": folders }));
     }
-    let mut nodes = Nodes::start(command, &folders)?;
+    let mut nodes = Nodes::start(context, command, &folders)?;
     let clients: Vec<crate::tss::Client> = folders
         .iter()
         .map(|folder| crate::tss::Client::of_folder(folder))
@@ -76,8 +76,8 @@ pub(crate) fn run(context: Context, command: &Command) -> Outcome {
 }
 
 /// Makes all folders: first the identities, then each one's configuration with the others in it.
-fn init(command: &Command, folders: &[PathBuf]) -> Outcome {
-    let passphrase = command.passphrase.for_new()?;
+fn init(context: Context, command: &Command, folders: &[PathBuf]) -> Outcome {
+    let passphrase = command.passphrase.for_new(context)?;
     std::fs::create_dir_all(&command.dir).map_err(|error| Failure::file(&command.dir, &error))?;
     let ports = free_ports(2 * folders.len())?;
     let mut configs: Vec<Config> = Vec::new();
@@ -121,12 +121,12 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn start(command: &Command, folders: &[PathBuf]) -> Outcome<Self> {
+    fn start(context: Context, command: &Command, folders: &[PathBuf]) -> Outcome<Self> {
         let failed = |error| Failure::new(Exit::Environment, "cluster.start", error);
         let interrupted = Interrupt::catch()?;
         let program = std::env::current_exe().map_err(failed)?;
         let encrypted = Folder::new(&folders[0]).needs_passphrase()?;
-        let passphrase = command.passphrase.existing(encrypted)?;
+        let passphrase = command.passphrase.passphrase.existing(context, encrypted)?;
         let mut nodes = Nodes { children: Vec::new(), interrupted };
         for folder in folders {
             let mut process = Process::new(&program);

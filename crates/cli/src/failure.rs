@@ -100,8 +100,9 @@ impl From<tetralith_keyfile::Error> for Failure {
     fn from(error: tetralith_keyfile::Error) -> Self {
         use tetralith_keyfile::Error;
         let (exit, code, hint) = match error {
+            // Not 1: nothing was verified, and a script would take it for a bad signature.
             Error::WrongPassphrase => (
-                Exit::Verification,
+                Exit::Usage,
                 "key.passphrase",
                 Some("try the passphrase again; a key file that was changed needs its backup"),
             ),

@@ -1,11 +1,15 @@
 //! Files and standard streams: bounded reads, and writes that are whole or not at all.
 
+use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
+use serde_json::json;
+use std::fmt::Display;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 pub(crate) use tetralith_durable::{Access, resolved as target};
 use tetralith_durable::{Aside, folder};
+use tetralith_keyfile::Exposure;
 
 /// Where a result is written.
 #[derive(Args, Clone, Debug)]
@@ -160,6 +164,35 @@ fn check_folder(path: &Path) -> Outcome {
 /// Whether something that is no file is there, such as a device or a pipe: it is written to, and stays.
 fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// Warns about a file with a secret that other users may read, and refuses one that everyone may change.
+pub(crate) fn check_private(context: Context, path: &Path) -> Outcome {
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    let name = path.display();
+    // What cannot be looked at cannot be read either, which is told then.
+    match std::fs::metadata(path).map_or(Exposure::Private, |found| Exposure::of(&found)) {
+        Exposure::Private => Ok(()),
+        Exposure::Readable(mode) => {
+            let text = format!(
+                "warning: {name} has mode {mode:o}: other users can read it; run chmod 600 {name}"
+            );
+            let fields = json!({ "file": name.to_string(), "mode": format!("{mode:o}") });
+            context.event("file.exposed", text, fields);
+            Ok(())
+        }
+        Exposure::Writable(mode) => {
+            Err(exposed(path, format!("{name}: every user may change it (mode {mode:o})")))
+        }
+    }
+}
+
+/// A file with a secret that everyone may change.
+pub(crate) fn exposed(path: &Path, message: impl Display) -> Failure {
+    Failure::new(Exit::Environment, "file.exposed", message)
+        .hint(format!("see that it is unchanged, then run chmod 600 {}", path.display()))
 }
 
 fn exists(path: &Path) -> Failure {

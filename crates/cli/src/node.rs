@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::passphrase::PassphraseArgs;
+use crate::passphrase::{NewPassphraseArgs, PassphraseArgs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) struct Init {
     #[arg(long = "peer", value_name = "PEER")]
     peers: Vec<String>,
     #[command(flatten)]
-    passphrase: PassphraseArgs,
+    passphrase: NewPassphraseArgs,
 }
 
 /// Runs a node.
@@ -68,6 +68,7 @@ impl From<Error> for Failure {
                 .hint("mend node.toml; docs/node.md lists its fields"),
             Error::KeyFile { source, .. } => Failure { message, ..source.into() },
             Error::Malformed { .. } => Failure::usage("input.malformed", message),
+            Error::Exposed { path, .. } => crate::io::exposed(&path, message),
             Error::Exists(_) => Failure::new(Exit::Environment, "io.exists", message)
                 .hint("choose another folder: an identity is never replaced"),
             Error::Listen { .. } => Failure::new(Exit::Environment, "io.listen", message)
@@ -79,7 +80,7 @@ impl From<Error> for Failure {
 }
 
 fn init(context: Context, command: &Init) -> Outcome {
-    let passphrase = command.passphrase.for_new()?;
+    let passphrase = command.passphrase.for_new(context)?;
     let peers: Outcome<Vec<Peer>> = command.peers.iter().map(|text| peer(text)).collect();
     let config = configuration(&command.name, &command.listen, &command.api, peers?)?;
     let id = create(&command.folder, passphrase.protection(), &config)?;
@@ -143,7 +144,7 @@ fn run_node(context: Context, command: &Run) -> Outcome {
         tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
     }
     let folder = Folder::new(&command.folder);
-    let passphrase = command.passphrase.existing(folder.needs_passphrase()?)?;
+    let passphrase = command.passphrase.existing(context, folder.needs_passphrase()?)?;
     let passphrase = passphrase.as_ref().map(|text| text.as_bytes());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(context.threads)

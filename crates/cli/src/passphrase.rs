@@ -1,19 +1,29 @@
 //! Where passphrases come from: a prompt, a file or the environment, never the command line.
 
+use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::io::check_private;
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use tetralith_keyfile::Error::PassphraseNeeded;
 use tetralith_keyfile::{KeyFile, Protection};
 use zeroize::Zeroizing;
 
-/// The options of every command that opens or makes a secret key.
+/// The option of every command that opens a secret key.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PassphraseArgs {
     /// Read the passphrase from the first line of this file [default: TETRALITH_PASSPHRASE, or a
     /// prompt]
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
+}
+
+/// The options of every command that makes a secret key.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NewPassphraseArgs {
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
     /// Keep the secret unencrypted
     #[arg(long, conflicts_with = "passphrase_file")]
     no_passphrase: bool,
@@ -40,44 +50,61 @@ impl NewPassphrase {
     }
 }
 
+impl NewPassphraseArgs {
+    /// The file that it is read from, if it is.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.passphrase.file()
+    }
+
+    /// The passphrase for a new key, asked for twice at a prompt.
+    pub(crate) fn for_new(&self, context: Context) -> Outcome<NewPassphrase> {
+        if self.no_passphrase {
+            return Ok(NewPassphrase(None));
+        }
+        let given = self.passphrase.given(context)?;
+        let prompted = given.is_none();
+        let first = given.map_or_else(|| prompt("New passphrase: ", needed_for_new), Ok)?;
+        if first.is_empty() {
+            return Err(Failure::usage("key.passphrase_empty", "the passphrase is empty")
+                .hint("choose one, or give --no-passphrase to keep the secret unencrypted"));
+        }
+        if prompted && *first != *prompt("The same again: ", needed_for_new)? {
+            return Err(Failure::usage("key.passphrase_differs", "the two passphrases differ"));
+        }
+        Ok(NewPassphrase(Some(first)))
+    }
+}
+
 impl PassphraseArgs {
     /// The file that it is read from, if it is.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.passphrase_file.as_deref()
     }
 
-    /// The passphrase for a new key, asked for twice at a prompt.
-    pub(crate) fn for_new(&self) -> Outcome<NewPassphrase> {
-        if self.no_passphrase {
-            return Ok(NewPassphrase(None));
-        }
-        let given = self.given()?;
-        let prompted = given.is_none();
-        let first = given.map_or_else(|| prompt("New passphrase: "), Ok)?;
-        if first.is_empty() {
-            return Err(Failure::usage("key.passphrase_empty", "the passphrase is empty")
-                .hint("choose one, or give --no-passphrase to keep the secret unencrypted"));
-        }
-        if prompted && *first != *prompt("The same again: ")? {
-            return Err(Failure::usage("key.passphrase_differs", "the two passphrases differ"));
-        }
-        Ok(NewPassphrase(Some(first)))
-    }
-
-    /// Opens the secret part of a key file, asking for the passphrase where one is needed.
-    pub(crate) fn open(&self, file: &KeyFile) -> Outcome<Zeroizing<Vec<u8>>> {
-        let passphrase = self.existing(file.is_encrypted())?;
+    /// Opens the secret part of the key file at a path, asking for the passphrase where one is needed.
+    pub(crate) fn open(
+        &self,
+        context: Context,
+        path: &Path,
+        file: &KeyFile,
+    ) -> Outcome<Zeroizing<Vec<u8>>> {
+        check_private(context, path)?;
+        let passphrase = self.existing(context, file.is_encrypted())?;
         Ok(file.open(passphrase.as_ref().map(|text| text.as_bytes()))?)
     }
 
     /// The passphrase of an existing key, asked for at a prompt; `None` where none is `needed`.
-    pub(crate) fn existing(&self, needed: bool) -> Outcome<Option<Zeroizing<String>>> {
+    pub(crate) fn existing(
+        &self,
+        context: Context,
+        needed: bool,
+    ) -> Outcome<Option<Zeroizing<String>>> {
         if !needed {
             return Ok(None);
         }
-        let passphrase = match self.given()? {
+        let passphrase = match self.given(context)? {
             Some(given) => given,
-            None => prompt("Passphrase: ")?,
+            None => prompt("Passphrase: ", || PassphraseNeeded.into())?,
         };
         if passphrase.is_empty() {
             // No key has it: it was refused when the key was made.
@@ -87,8 +114,9 @@ impl PassphraseArgs {
         Ok(Some(passphrase))
     }
 
-    fn given(&self) -> Outcome<Option<Zeroizing<String>>> {
+    fn given(&self, context: Context) -> Outcome<Option<Zeroizing<String>>> {
         if let Some(path) = &self.passphrase_file {
+            check_private(context, path)?;
             let text = Zeroizing::new(crate::io::read_text(path, 1 << 16)?);
             let line = text.lines().next().unwrap_or_default().to_owned();
             return Ok(Some(Zeroizing::new(line)));
@@ -97,11 +125,21 @@ impl PassphraseArgs {
     }
 }
 
-fn prompt(question: &str) -> Outcome<Zeroizing<String>> {
+/// Asks at the terminal; where standard input is not one, fails with `needed`.
+fn prompt(question: &str, needed: fn() -> Failure) -> Outcome<Zeroizing<String>> {
     if !std::io::stdin().is_terminal() {
-        return Err(tetralith_keyfile::Error::PassphraseNeeded.into());
+        return Err(needed());
     }
     rpassword::prompt_password(question).map(Zeroizing::new).map_err(|error| {
         Failure::new(Exit::Environment, "io.terminal", format!("the terminal: {error}"))
     })
+}
+
+/// There is no key yet that could be encrypted: a passphrase has to be chosen for it.
+fn needed_for_new() -> Failure {
+    let message = "the new key needs a passphrase, and standard input is not a terminal";
+    Failure::usage("key.passphrase_needed", message).hint(
+        "give --passphrase-file FILE or set TETRALITH_PASSPHRASE; --no-passphrase keeps the secret \
+         unencrypted",
+    )
 }

@@ -8,7 +8,7 @@ mod input;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{Access, Output};
-use crate::passphrase::PassphraseArgs;
+use crate::passphrase::{NewPassphraseArgs, PassphraseArgs};
 use input::{Alpha, Bytes, open_key};
 use serde_json::json;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub(crate) struct Keygen {
     #[arg(long, value_name = "FILE")]
     seed_file: Option<PathBuf>,
     #[command(flatten)]
-    passphrase: PassphraseArgs,
+    passphrase: NewPassphraseArgs,
 }
 
 /// Prints a public key.
@@ -147,11 +147,12 @@ fn keygen(context: Context, command: &Keygen) -> Outcome {
     let key = match &command.seed_file {
         None => SecretKey::generate(command.suite, &mut crate::random::system()),
         Some(path) => {
+            crate::io::check_private(context, path)?;
             let read = Zeroizing::new(crate::io::read(path, 1 << 10)?);
             SecretKey::from_bytes(command.suite, &input::raw_or_hex(&read, 32))?
         }
     };
-    let passphrase = command.passphrase.for_new()?;
+    let passphrase = command.passphrase.for_new(context)?;
     let public_key = key.public_key();
     let file = KeyFile::public(KIND, command.suite.name(), public_key.as_bytes()).seal(
         key.expose_bytes(),
@@ -176,7 +177,7 @@ fn public(context: Context, command: &Pub) -> Outcome {
 }
 
 fn prove(context: Context, command: &Prove) -> Outcome {
-    let key = open_key(&command.key, &command.passphrase)?;
+    let key = open_key(context, &command.key, &command.passphrase)?;
     let (output, proof) = key.evaluate(&command.alpha.read()?)?;
     let (output, proof) = (hex::encode(output.as_bytes()), hex::encode(proof.as_bytes()));
     let fields = json!({ "suite": key.suite().name(), "proof": &proof, "output": output });

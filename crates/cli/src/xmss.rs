@@ -186,7 +186,7 @@ fn sign(context: Context, arguments: Sign) -> Outcome {
     output.check()?;
     let message = io::read(&arguments.file, MESSAGE_LIMIT)?;
     let file = key::read(&arguments.key)?;
-    let secret = Secret::open(&file, &arguments.passphrase, &arguments.key)?;
+    let secret = Secret::open(context, &file, &arguments.passphrase, &arguments.key)?;
     let params = secret.key.params();
     let opened = store::open(&arguments.store, &arguments.key, &secret.key.public_key())?;
     let mut signer = Signer::open(secret.key, opened, store::holder())?;

@@ -128,7 +128,7 @@ fn refuse_others(folder: &Path, partial: &Path) {
     assert_eq!(refused(&run(folder, &params)), (2, "key.partial".into()));
     let mut other = tetralith(folder, &KEYGEN);
     let output = other.env("TETRALITH_PASSPHRASE", "other").output().unwrap();
-    assert_eq!(refused(&output), (1, "key.passphrase".into()));
+    assert_eq!(refused(&output), (2, "key.passphrase".into()));
     let open = [&KEYGEN[..], &["--no-passphrase"]].concat();
     assert_eq!(refused(&run(folder, &open)), (2, "key.passphrase_needed".into()));
     for at in [0, 26, 29, 40, 300] {
@@ -168,7 +168,7 @@ fn a_state_without_its_key_is_in_nobodys_way_unless_it_signed() {
     fs::remove_file(folder.join("key")).unwrap();
     done(run(folder, &small));
     fs::write(folder.join("file"), "text").unwrap();
-    done(run(folder, &["sign", "-k", "key", "--no-passphrase", "file"]));
+    done(run(folder, &["sign", "-k", "key", "file"]));
     fs::remove_file(folder.join("key")).unwrap();
     assert_eq!(refused(&run(folder, &small)), (4, "state.exists".into()));
 }
@@ -286,9 +286,9 @@ fn a_key_moves_and_never_goes_back() {
     assert_eq!(names(folder).iter().filter(|name| name.starts_with('x')).count(), 0);
     let open = ["import", "--aidos", "clear", "-o", "open", "--no-passphrase"];
     done(run(folder, &open));
-    let sealed = ["export", "open", "--format", "aidos", "-o", "y", "--no-passphrase"];
+    let sealed = ["export", "open", "--format", "aidos", "-o", "y"];
     assert_eq!(refused(&run(folder, &sealed)), (2, "key.not_encrypted".into()));
-    done(run(folder, &["sign", "-k", "open", "--no-passphrase", "--force", "file"]));
+    done(run(folder, &["sign", "-k", "open", "--force", "file"]));
 }
 
 fn vector(name: &str) -> String {

@@ -34,7 +34,7 @@ fn public(folder: &Path) -> String {
 
 fn sign(folder: &Path) -> (Option<i32>, Value) {
     std::fs::write(folder.join("file"), "text").unwrap();
-    run(folder, &["sign", "-k", "key", "--no-passphrase", "--force", "file"])
+    run(folder, &["sign", "-k", "key", "--force", "file"])
 }
 
 #[test]

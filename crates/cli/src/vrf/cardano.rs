@@ -129,10 +129,10 @@ struct Envelope {
     cbor_hex: String,
 }
 
-fn read_key(command: &LeaderSchedule) -> Outcome<SecretKey> {
+fn read_key(context: Context, command: &LeaderSchedule) -> Outcome<SecretKey> {
     let text = Zeroizing::new(crate::io::read_text(&command.key, 1 << 20)?);
     let Ok(envelope) = serde_json::from_str::<Envelope>(&text) else {
-        let key = open_key(&command.key, &command.passphrase)?;
+        let key = open_key(context, &command.key, &command.passphrase)?;
         if key.suite() != Suite::Draft03Cardano {
             let message = format!("a key of suite {} leads no slot", key.suite());
             return Err(Failure::usage("input.suite", message));
@@ -152,7 +152,7 @@ fn read_key(command: &LeaderSchedule) -> Outcome<SecretKey> {
 pub(super) fn leader_schedule(context: Context, command: &LeaderSchedule) -> Outcome {
     let nonce = nonce(&command.nonce)?;
     let check = LeaderCheck::new(command.stake, command.coefficient).map_err(Error::from)?;
-    let key = read_key(command)?;
+    let key = read_key(context, command)?;
     let end = command.first_slot.checked_add(command.slots).ok_or_else(|| {
         Failure::usage("input.range", "the last slot is beyond the largest slot number")
     })?;

@@ -1,6 +1,7 @@
 //! How keys, proofs and inputs are given.
 
 use super::KIND;
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::passphrase::PassphraseArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -109,9 +110,13 @@ fn parse_key_file(path: &Path, bytes: &[u8]) -> Outcome<(Suite, KeyFile)> {
 }
 
 /// Opens the secret key of a key file.
-pub(super) fn open_key(path: &Path, passphrase: &PassphraseArgs) -> Outcome<SecretKey> {
+pub(super) fn open_key(
+    context: Context,
+    path: &Path,
+    passphrase: &PassphraseArgs,
+) -> Outcome<SecretKey> {
     let (suite, file) = read_key_file(path)?;
-    let key = SecretKey::from_bytes(suite, &passphrase.open(&file)?)?;
+    let key = SecretKey::from_bytes(suite, &passphrase.open(context, path, &file)?)?;
     if key.public_key().as_bytes() != file.public {
         return Err(Error::KeyPairMismatch.into());
     }

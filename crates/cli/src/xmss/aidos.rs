@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::io;
-use crate::passphrase::{NewPassphrase, PassphraseArgs};
+use crate::passphrase::{NewPassphrase, NewPassphraseArgs};
 use std::path::Path;
 use tetralith_keyfile::{Cost, KeyFile};
 use tetralith_xmss::aidos::{Key, public_key_to_bytes, to_json};
@@ -13,17 +13,23 @@ use zeroize::Zeroizing;
 
 /// Reads a key in either form, and the passphrase for the key that is made of it: an encrypted one's
 /// own.
-pub(super) fn read(path: &Path, arguments: &PassphraseArgs) -> Outcome<(Key, NewPassphrase)> {
+pub(super) fn read(
+    context: Context,
+    path: &Path,
+    arguments: &NewPassphraseArgs,
+) -> Outcome<(Key, NewPassphrase)> {
     let text = Zeroizing::new(io::read_text(path, 1 << 20)?);
+    io::check_private(context, path)?;
     let Ok(file) = KeyFile::from_text(&text) else {
         let key = Key::from_json(text.trim_end())?;
-        return Ok((key, arguments.for_new()?));
+        return Ok((key, arguments.for_new(context)?));
     };
     if file.kind != KIND {
         let message = format!("{} holds a key of kind {}", path.display(), file.kind);
         return Err(Failure::usage("key.kind", message));
     }
-    let passphrase = NewPassphrase::from(arguments.existing(file.is_encrypted())?);
+    let passphrase = arguments.passphrase.existing(context, file.is_encrypted())?;
+    let passphrase = NewPassphrase::from(passphrase);
     let json = file.open(passphrase.bytes())?;
     let json = core::str::from_utf8(&json)
         .map_err(|_| Failure::usage("key.malformed", "the sealed key is not text"))?;

@@ -21,8 +21,14 @@ pub(crate) struct Secret {
 
 impl Secret {
     /// Opens the secret part of the key file that was read at a path.
-    pub(crate) fn open(file: &KeyFile, passphrase: &PassphraseArgs, path: &Path) -> Outcome<Self> {
-        let passphrase = passphrase.existing(file.is_encrypted())?;
+    pub(crate) fn open(
+        context: Context,
+        file: &KeyFile,
+        passphrase: &PassphraseArgs,
+        path: &Path,
+    ) -> Outcome<Self> {
+        io::check_private(context, path)?;
+        let passphrase = passphrase.existing(context, file.is_encrypted())?;
         Self::open_with(file, &NewPassphrase::from(passphrase), path)
     }
 
@@ -123,6 +129,19 @@ pub(crate) fn told(
         json!({ "key": path.display().to_string(), "params": params, "signatures": count,
                 "left": left, "next": next, "public": raw }),
     )
+}
+
+/// What `--output` of a new key is: `-`, which other commands take, names no key.
+pub(crate) const OUTPUT_HELP: &str =
+    "Write the key to this file; its state and trees lie beside it";
+
+/// Refuses standard output for a new key.
+pub(crate) fn check_name(output: &Output) -> Outcome {
+    if !output.is_stdout() {
+        return Ok(());
+    }
+    let message = "a key has files beside it, so it cannot be written to standard output";
+    Err(Failure::usage("key.stdout", message).hint("give -o FILE"))
 }
 
 /// Reads a key file.

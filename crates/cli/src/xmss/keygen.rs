@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::io::Output;
-use crate::passphrase::{NewPassphrase, PassphraseArgs};
+use crate::passphrase::{NewPassphrase, NewPassphraseArgs};
 use rand_core::Rng;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 
 /// Arguments of `keygen`.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("output", |output| output.help(key::OUTPUT_HELP)))]
 pub(crate) struct Keygen {
     #[command(flatten)]
     output: Output,
@@ -35,7 +36,7 @@ pub(crate) struct Keygen {
     #[command(flatten)]
     store: store::StoreArgs,
     #[command(flatten)]
-    passphrase: PassphraseArgs,
+    passphrase: NewPassphraseArgs,
 }
 
 /// How the secret chains follow from the seeds.
@@ -58,18 +59,16 @@ struct Kind {
 pub(crate) fn keygen(context: Context, arguments: Keygen) -> Outcome {
     let Keygen { output, params, seed_file, derivation, store, passphrase } = arguments;
     let kind = Kind { params, way: derivation };
-    if output.output == Path::new("-") {
-        return Err(Failure::usage("key.stdout", "a key has files beside it and needs a name")
-            .hint("give -o FILE"));
-    }
+    key::check_name(&output)?;
     let guard = Guard::default().input(seed_file.as_deref()).input(passphrase.file());
     guard.state(&output.output, &store).check(&output.output)?;
     output.check()?;
     if params.tree_height() > MAX_HEIGHT {
         return Err(Error::TooTall(params).into());
     }
-    let passphrase = passphrase.for_new()?;
-    let given = seed_file.as_deref().map(qrl::read_hex).transpose()?;
+    let passphrase = passphrase.for_new(context)?;
+    let read = |path| qrl::read_hex(context, path);
+    let given = seed_file.as_deref().map(read).transpose()?;
     let start = Start::of(context, &output, kind, given, &passphrase)?;
     let key = compute(context, start.seeds, start.partial.as_ref())?;
     let secret = Secret { key, qrl: start.qrl };

@@ -37,7 +37,8 @@ pub(crate) fn seed(params: Params, bytes: &[u8]) -> Outcome<ExtendedSeed> {
 }
 
 /// Reads a secret in hex.
-pub(crate) fn read_hex(path: &Path) -> Outcome<Zeroizing<Vec<u8>>> {
+pub(crate) fn read_hex(context: Context, path: &Path) -> Outcome<Zeroizing<Vec<u8>>> {
+    io::check_private(context, path)?;
     let text = Zeroizing::new(io::read_text(path, 1 << 16)?);
     Ok(Zeroizing::new(io::from_hex("the seed file", &text)?))
 }

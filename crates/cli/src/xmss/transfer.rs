@@ -11,7 +11,7 @@ use super::{aidos, qrl};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{self, Access, Output};
-use crate::passphrase::{NewPassphrase, PassphraseArgs};
+use crate::passphrase::{NewPassphrase, NewPassphraseArgs, PassphraseArgs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use tetralith_xmss::Params;
@@ -22,6 +22,7 @@ use zeroize::Zeroizing;
 /// Arguments of `import`.
 #[derive(clap::Args, Debug)]
 #[group(skip)]
+#[command(mut_arg("output", |output| output.help(key::OUTPUT_HELP)))]
 pub(crate) struct Import {
     #[command(flatten)]
     from: From,
@@ -34,7 +35,7 @@ pub(crate) struct Import {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    passphrase: PassphraseArgs,
+    passphrase: NewPassphraseArgs,
 }
 
 /// Where an imported key comes from.
@@ -89,26 +90,28 @@ pub(crate) struct Export {
 
 /// Makes a key file.
 pub(crate) fn import(context: Context, arguments: Import) -> Outcome {
+    key::check_name(&arguments.output)?;
     arguments.guard()?;
     arguments.output.check()?;
     let From { qrl_mnemonic, qrl_seed, aidos } = &arguments.from;
     let seed = match (qrl_mnemonic, qrl_seed, aidos) {
         (Some(path), ..) => {
+            io::check_private(context, path)?;
             ExtendedSeed::from_mnemonic(&Zeroizing::new(io::read_text(path, 1 << 16)?))?
         }
-        (_, Some(path), _) => ExtendedSeed::from_bytes(&qrl::read_hex(path)?)?,
+        (_, Some(path), _) => ExtendedSeed::from_bytes(&qrl::read_hex(context, path)?)?,
         (.., Some(path)) => return import_aidos(context, &arguments, path),
         (None, None, None) => return Err(Failure::usage("input.missing", "nothing to import")),
     };
     let resume_at = arguments.resume_at.unwrap_or(0);
     some_left(resume_at, seed.descriptor().params())?;
-    let passphrase = arguments.passphrase.for_new()?;
+    let passphrase = arguments.passphrase.for_new(context)?;
     let key = compute(context, seed.seeds(), None)?;
     arguments.finish(context, Secret { key, qrl: Some(seed) }, &passphrase, resume_at)
 }
 
 fn import_aidos(context: Context, arguments: &Import, path: &Path) -> Outcome {
-    let (found, passphrase) = aidos::read(path, &arguments.passphrase)?;
+    let (found, passphrase) = aidos::read(context, path, &arguments.passphrase)?;
     let resume_at = arguments.resume_at.unwrap_or(found.leaf());
     if resume_at < found.leaf() {
         let message = format!("the key has used the indices below {}", found.leaf());
@@ -158,7 +161,9 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
     guard.key(&arguments.key, &arguments.store).check(&arguments.output.output)?;
     arguments.output.check()?;
     let (file, passphrase) = (key::read(&arguments.key)?, &arguments.passphrase);
-    let passphrase = NewPassphrase::from(passphrase.existing(file.is_encrypted())?);
+    io::check_private(context, &arguments.key)?;
+    let passphrase = passphrase.existing(context, file.is_encrypted())?;
+    let passphrase = NewPassphrase::from(passphrase);
     let mut secret = Secret::open_with(&file, &passphrase, &arguments.key)?;
     let mut origin = Origin::open(&arguments, &secret)?;
     let leaf = origin.next();

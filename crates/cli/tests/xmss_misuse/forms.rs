@@ -27,7 +27,7 @@ fn der(pem: &str) -> Vec<u8> {
 fn public_keys_are_read_in_every_form() {
     let place = Place::new();
     place.done("keygen -o k --no-passphrase");
-    place.done("sign -k k --no-passphrase m");
+    place.done("sign -k k m");
     place.done("pub k -o raw");
     place.done("pub k --format pem -o pem");
     let raw = fs::read(place.at("raw")).unwrap();
@@ -48,7 +48,7 @@ fn public_keys_are_read_in_every_form() {
     told.says("--params XMSSMT-SHA2_20/2_256");
     place.refused("address -p k", 2, "key.not_qrl").says("only QRL's keys have an address");
     place
-        .refused("export k --format aidos --plain --no-passphrase -o x", 2, "key.not_aidos")
+        .refused("export k --format aidos --plain -o x", 2, "key.not_aidos")
         .says("--derivation prf-counter");
 }
 
@@ -77,7 +77,7 @@ fn certificates_verify_at_the_command() {
 #[test]
 fn imports_tell_what_is_left_and_which_word_is_wrong() {
     let place = Place::with_key();
-    place.done("export k --copy --no-passphrase -o words");
+    place.done("export k --copy -o words");
     let words = fs::read_to_string(place.at("words")).unwrap();
     fs::write(place.at("upper"), words.to_uppercase()).unwrap();
     let import = |from: &str, at: u64| {
@@ -99,10 +99,10 @@ fn an_export_says_what_moves() {
     let place = Place::with_key();
     place.done("restore k --resume-at 15");
     let moved = |told: &Told| (told.object["moved"].clone(), told.object["left"].clone());
-    let told = place.done("export k --no-passphrase -o first");
+    let told = place.done("export k -o first");
     assert_eq!(moved(&told), (true.into(), 1.into()));
     // Now nothing is left that could move, and nobody knows whether it was signed with.
-    let told = place.done("export k --no-passphrase -o second");
+    let told = place.done("export k -o second");
     assert_eq!(moved(&told), (false.into(), 0.into()));
     told.says("key.exhausted");
     told.says("spent, or exported before");

@@ -72,7 +72,7 @@ impl Place {
 
     /// Signs, and says with which index.
     fn sign(&self, key: &str, output: &str) -> u64 {
-        let told = self.done(&format!("sign -k {key} --no-passphrase m -o {output}"));
+        let told = self.done(&format!("sign -k {key} m -o {output}"));
         told.object["index"].as_u64().unwrap()
     }
 
@@ -108,8 +108,7 @@ fn a_key_has_one_state_by_whatever_name() {
     assert_eq!(crate::names(&place.at("sub")), ["deep"]);
     // A hard link cannot be followed, so it is refused.
     fs::hard_link(place.at("k"), place.at("hard")).unwrap();
-    for line in ["sign -k hard --no-passphrase m -o 3", "status hard", "restore hard --resume-at 3"]
-    {
+    for line in ["sign -k hard m -o 3", "status hard", "restore hard --resume-at 3"] {
         place.refused(line, 4, "state.linked").says("2 names");
     }
     place.done("status hard --store sqlite:k.state");
@@ -125,7 +124,7 @@ fn a_refusal_leaves_nothing() {
     let place = Place::with_key();
     fs::copy(place.at("k"), place.at("copy")).unwrap();
     let names = place.names();
-    for line in ["sign -k copy --no-passphrase m -o s", "status copy", "reserve copy 1"] {
+    for line in ["sign -k copy m -o s", "status copy", "reserve copy 1"] {
         place.refused(line, 4, "state.missing").says("copy.state");
     }
     place.refused("restore copy --resume-at 17", 2, "state.past_end").says("past its end");
@@ -145,12 +144,12 @@ fn no_output_replaces_what_is_needed() {
     let before: Vec<_> = place.names().iter().map(|name| fs::read(place.at(name))).collect();
     let kept = ["k", "soft", "k.state", "k.state.lock", "k.state-wal", "k.nodes.layer0"];
     for name in kept.into_iter().chain(["k.nodes.layer1", "k.seen", "./k.partial", "m"]) {
-        let line = format!("sign -k k --no-passphrase m --force -o {name}");
+        let line = format!("sign -k k m --force -o {name}");
         place.refused(&line, 2, "output.guarded");
         if name != "m" {
             place.refused(&format!("pub k --force -o {name}"), 2, "output.guarded");
             let export = format!("export k --format qrl-seed --copy --force -o {name}");
-            place.refused(&format!("{export} --no-passphrase"), 2, "output.guarded");
+            place.refused(&export, 2, "output.guarded");
         }
     }
     let own = "keygen -o k2 --store file:k2 --no-passphrase";
@@ -161,8 +160,8 @@ fn no_output_replaces_what_is_needed() {
     for (before, after) in before.into_iter().zip(after) {
         assert_eq!(before.unwrap(), after.unwrap());
     }
-    place.done("sign -k k --no-passphrase m --force -o s");
-    place.done("sign -k k --no-passphrase m --force -o /dev/null");
+    place.done("sign -k k m --force -o s");
+    place.done("sign -k k m --force -o /dev/null");
 }
 
 #[test]
@@ -183,7 +182,7 @@ fn status_says_that_signing_is_refused() {
     fs::copy(copy.at("k.state"), place.at("k.state")).unwrap();
     let told = place.done("status k");
     assert_eq!(told.object["refused"]["code"], "state.rolled_back");
-    place.refused("sign -k k --no-passphrase m -o 2", 4, "state.rolled_back");
+    place.refused("sign -k k m -o 2", 4, "state.rolled_back");
     // The lock file is gone.
     fs::remove_file(place.at("k.state.lock")).unwrap();
     assert_eq!(place.done("status k").object["refused"]["code"], "state.copied");
@@ -277,7 +276,7 @@ fn a_cache_that_is_no_file_costs_time_and_is_told() {
     assert!(fs::metadata(&cache).unwrap().is_file());
     fs::remove_file(&cache).unwrap();
     fs::create_dir_all(cache.join("x")).unwrap();
-    let told = place.done("sign -k k --no-passphrase m -o 1");
+    let told = place.done("sign -k k m -o 1");
     told.says("cache.unwritable");
     told.says("k.nodes.layer0");
 }
@@ -288,10 +287,10 @@ fn standard_streams_follow_one_rule() {
     let told = place.done("pub k -o -");
     assert_eq!(told.bytes.len(), 67);
     told.says("\"public\":\"");
-    let told = place.done("sign -k k --no-passphrase m -o -");
+    let told = place.done("sign -k k m -o -");
     assert_eq!(told.bytes[..4], [0; 4]);
     told.says("\"index\":0");
-    place.refused("sign -k k --no-passphrase -", 2, "input.unnamed");
+    place.refused("sign -k k -", 2, "input.unnamed");
     place.refused("verify-batch -p k -", 2, "input.unnamed");
     assert!(!place.at("-.sig").exists());
 }
@@ -302,7 +301,7 @@ fn a_batch_tells_each_bad_file() {
     for name in ["a", "b", "c", "d"] {
         fs::write(place.at(name), name).unwrap();
         if name != "d" {
-            place.done(&format!("sign -k k --no-passphrase {name}"));
+            place.done(&format!("sign -k k {name}"));
         }
     }
     let all = "verify-batch -q -p k a b c d";
@@ -340,7 +339,7 @@ fn refusals_say_what_is_the_matter() {
         .unwrap();
     // Passphrases: a wrong one names its file, an empty one is no wrong one.
     place.done("keygen -o p --params QRL-SHA2_4_256");
-    for (text, code, exit) in [("wrong", "key.passphrase", 1), ("", "key.passphrase_empty", 2)] {
+    for (text, code, exit) in [("wrong", "key.passphrase", 2), ("", "key.passphrase_empty", 2)] {
         fs::write(place.at("pass"), text).unwrap();
         let told = place.refused("sign -k p --passphrase-file pass m", exit, code);
         assert!(told.object["hint"].is_string(), "{}", told.object);
