@@ -1,9 +1,12 @@
 //! Files and standard streams: bounded reads, and writes that are whole or not at all.
 
+mod source;
+
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
 use serde_json::json;
+pub(crate) use source::Source;
 use std::fmt::Display;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -71,6 +74,15 @@ impl Output {
             }
         }
         Err(refused)
+    }
+
+    /// Takes room for as many bytes, before something that is spent by making them; `None` where they go
+    /// to standard output or to something that is no file.
+    pub(crate) fn reserve(&self, len: usize) -> Outcome<Option<NewFile>> {
+        if self.is_stdout() || is_special(&self.output) {
+            return Ok(None);
+        }
+        self.stage(&vec![0; len], Access::Public).map(Some)
     }
 
     /// Writes all of `bytes` to a temporary file beside the target, and leaves the name for later.

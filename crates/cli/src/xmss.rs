@@ -11,20 +11,19 @@ mod keygen;
 mod manage;
 mod params;
 mod qrl;
+mod sign;
 mod store;
 mod transfer;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::interrupt::Interrupt;
-use crate::io::{self, Access, Output};
-use crate::passphrase::PassphraseArgs;
+use crate::io::{self, Access, Output, Source};
 use guard::Guard;
-use key::{PublicArgs, Secret};
+use key::PublicArgs;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use store::StoreArgs;
-use tetralith_xmss::{Error, Signature, Signer, pkix};
+use tetralith_xmss::{Error, pkix};
 
 /// The verbs of `tetralith xmss`.
 #[derive(clap::Subcommand, Debug)]
@@ -33,8 +32,8 @@ pub(crate) enum Command {
     Keygen(keygen::Keygen),
     /// Write a key's public part
     Pub(Pub),
-    /// Sign a file with the key's next index
-    Sign(Sign),
+    /// Sign files, each with the key's next index
+    Sign(sign::Sign),
     /// Verify a file's signature
     Verify(Verify),
     /// Verify many files, each with its signature beside it
@@ -82,26 +81,6 @@ pub(crate) struct Pub {
     format: Format,
 }
 
-/// Arguments of `sign`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct Sign {
-    /// The key file
-    #[arg(short, long, value_name = "KEY")]
-    key: PathBuf,
-    /// Write the signature to this file [default: FILE.sig]
-    #[arg(short, long, value_name = "SIG")]
-    output: Option<PathBuf>,
-    /// Replace the signature where it exists
-    #[arg(long)]
-    force: bool,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    passphrase: PassphraseArgs,
-    /// The file to sign
-    file: PathBuf,
-}
-
 /// Arguments of `verify`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Verify {
@@ -129,7 +108,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
     match command {
         Command::Keygen(arguments) => keygen::keygen(context, arguments),
         Command::Pub(arguments) => public(context, arguments),
-        Command::Sign(arguments) => sign(context, arguments),
+        Command::Sign(arguments) => sign::sign(context, arguments),
         Command::Verify(arguments) => verify(context, arguments),
         Command::VerifyBatch(arguments) => batch::verify_batch(context, arguments),
         Command::Status(arguments) => manage::status(context, arguments),
@@ -173,76 +152,23 @@ fn public(context: Context, arguments: Pub) -> Outcome {
     }
 }
 
-fn sign(context: Context, arguments: Sign) -> Outcome {
-    let output = match arguments.output {
-        Some(output) => output,
-        None if arguments.file == Path::new("-") => return Err(unnamed().hint("give -o SIG")),
-        None => with_suffix(&arguments.file, ".sig"),
-    };
-    // An index is worth more than a message that there was nowhere to write its signature.
-    let output = Output { output, force: arguments.force };
-    let guard = Guard::default().input(Some(&arguments.file)).input(arguments.passphrase.file());
-    guard.key(&arguments.key, &arguments.store).check(&output.output)?;
-    output.check()?;
-    let message = io::read(&arguments.file, MESSAGE_LIMIT)?;
-    let file = key::read(&arguments.key)?;
-    let secret = Secret::open(context, &file, &arguments.passphrase, &arguments.key)?;
-    let params = secret.key.params();
-    let opened = store::open(&arguments.store, &arguments.key, &secret.key.public_key())?;
-    let mut signer = Signer::open(secret.key, opened, store::holder())?;
-    signer.set_cache(&key::cache_base(&arguments.key));
-    if params.tree_height() > 10 {
-        let interrupt = Interrupt::catch()?;
-        let report = context.progress("computing trees", 1 << params.tree_height(), "leaves");
-        let prepared = signer.prepare(&tetralith_xmss::Progress::new(&|done, _| {
-            report.set(done);
-            !interrupt.came()
-        }));
-        report.finish();
-        // No index is spent yet: the state is as it was.
-        prepared?;
-    }
-    let signature = signer.sign(&message, store::now())?;
-    let index = Signature::from_bytes(params, &signature)?.index();
-    if let Some(error) = signer.unstored() {
-        let text =
-            format!("warning: {error}; until it can be kept, each signature computes a tree");
-        context.event("cache.unwritable", text, json!({}));
-    }
-    output.write(&signature, Access::Public).map_err(|failure| match failure.hint {
-        None => failure.hint(format!("index {index} is spent; the next signature has another")),
-        Some(_) => failure,
-    })?;
-    let (fencing, status) = (signer.fencing(), signer.status());
-    // The signature is there and its index spent, whatever comes of the account.
-    let status = signer.close(store::now()).unwrap_or_else(|error| {
-        let text = format!("warning: the signature is made, but its index counts as lost: {error}");
-        context.event("state.unsettled", text, json!({ "index": index }));
-        status
-    });
-    manage::warn(context, &status);
-    let shown = output.output.display();
-    context.wrote(
-        &output,
-        "signed",
-        format!("{shown}: index {index}, {} left", status.left),
-        json!({ "index": index, "fencing": fencing, "left": status.left,
-                "signature": shown.to_string() }),
-    )
-}
-
 /// Standard input has no name beside which a signature could be.
 pub(crate) fn unnamed() -> Failure {
     Failure::usage("input.unnamed", "standard input has no name to which .sig could be added")
 }
 
 fn verify(context: Context, arguments: Verify) -> Outcome {
+    if arguments.signature == arguments.file && arguments.file == Path::new("-") {
+        let message = "the file and its signature cannot both come from standard input";
+        return Err(Failure::usage("input.twice", message).hint("name one of them"));
+    }
     let public = arguments.public.read()?;
     let signature = io::read(&arguments.signature, SIGNATURE_LIMIT)?;
-    let message = io::read(&arguments.file, MESSAGE_LIMIT)?;
-    let verified = public.verify(&message, &signature);
-    verified.map_err(|error| arguments.public.unfit(&public, &signature, error))?;
-    let index = Signature::from_bytes(public.params(), &signature)?.index();
+    let unfit = |error| arguments.public.unfit(&public, &signature, error);
+    let mut stream = public.verify_stream(&signature).map_err(unfit)?;
+    let index = stream.index();
+    Source::open(&arguments.file)?.read(|part| stream.update(part))?;
+    stream.finish().map_err(unfit)?;
     context.answer(
         format!("valid: {}, index {index}", public.params()),
         json!({ "params": public.params().to_string(), "index": index }),
@@ -305,7 +231,5 @@ impl From<Error> for Failure {
     }
 }
 
-/// The longest message that is read: 1 GiB.
-pub(crate) const MESSAGE_LIMIT: u64 = 1 << 30;
 /// More than any signature has.
 pub(crate) const SIGNATURE_LIMIT: u64 = 1 << 18;

@@ -1,13 +1,14 @@
 //! `verify-batch`.
 
 use super::key::PublicArgs;
-use super::{MESSAGE_LIMIT, SIGNATURE_LIMIT, unnamed, with_suffix};
+use super::{SIGNATURE_LIMIT, unnamed, with_suffix};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::io;
+use crate::io::{self, Source};
+use rayon::prelude::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use tetralith_xmss::{Item, PublicKey, verify_many};
+use tetralith_xmss::{PublicKey, StreamVerifier};
 
 /// Arguments of `verify-batch`.
 #[derive(clap::Args, Debug)]
@@ -62,19 +63,34 @@ fn verify<'a>(arguments: &PublicArgs, public: &PublicKey, files: &'a [PathBuf]) 
     let mut bad = Vec::new();
     let mut read = Vec::new();
     for file in files {
-        let signature = io::read(&with_suffix(file, ".sig"), SIGNATURE_LIMIT);
-        match signature.and_then(|signature| Ok((io::read(file, MESSAGE_LIMIT)?, signature))) {
-            Ok((message, signature)) => read.push((file, message, signature)),
+        match io::read(&with_suffix(file, ".sig"), SIGNATURE_LIMIT) {
+            Ok(signature) => read.push((file, signature)),
             Err(why) => bad.push(Bad { file, why }),
         }
     }
-    let items: Vec<Item<'_>> = read
-        .iter()
-        .map(|(_, message, signature)| Item { public_key: public, message, signature })
+    let hashed: Vec<Outcome<StreamVerifier<'_>>> = read
+        .par_iter()
+        .map(|(file, signature)| {
+            let stream = public.verify_stream(signature);
+            let mut stream = stream.map_err(|error| arguments.unfit(public, signature, error))?;
+            Source::open(file)?.read(|part| stream.update(part))?;
+            Ok(stream)
+        })
         .collect();
-    for ((file, _, signature), result) in read.iter().zip(verify_many(&items)) {
+    let mut streams = Vec::with_capacity(read.len());
+    let mut names = Vec::with_capacity(read.len());
+    for ((file, _), hashed) in read.iter().zip(hashed) {
+        match hashed {
+            Ok(stream) => {
+                streams.push(stream);
+                names.push(*file);
+            }
+            Err(why) => bad.push(Bad { file, why }),
+        }
+    }
+    for (file, result) in names.into_iter().zip(StreamVerifier::finish_many(streams)) {
         if let Err(error) = result {
-            bad.push(Bad { file, why: arguments.unfit(public, signature, error) });
+            bad.push(Bad { file, why: error.into() });
         }
     }
     bad
@@ -107,7 +123,7 @@ fn told(bad: &[Bad<'_>], count: usize) -> Failure {
     }
 }
 
-/// Files held in memory together.
+/// Files whose signatures are held in memory together.
 const AT_ONCE: usize = 1024;
 /// Files that the message names at most.
 const NAMED: usize = 10;

@@ -5,34 +5,74 @@ use super::key;
 use super::store::StoreArgs;
 use super::with_suffix;
 use crate::failure::{Failure, Outcome};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The files that a command has need of.
+/// The files that a command has need of, and what each is.
 #[derive(Default)]
 pub(crate) struct Guard {
-    files: Vec<(PathBuf, String)>,
+    files: HashMap<Identity, String>,
+}
+
+/// What a name stands for: the file that is there, else its folder and its name in it.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    #[cfg(unix)]
+    File(u64, u64),
+    Name(PathBuf),
+}
+
+impl Identity {
+    fn of(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        if let Ok(found) = std::fs::metadata(path) {
+            use std::os::unix::fs::MetadataExt;
+            return Some(Identity::File(found.dev(), found.ino()));
+        }
+        let path = key::resolved(path);
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        Some(Identity::Name(folder.canonicalize().ok()?.join(path.file_name()?)))
+    }
 }
 
 impl Guard {
     /// Guards a file that is read.
     pub(crate) fn input(mut self, path: Option<&Path>) -> Self {
         if let Some(path) = path.filter(|path| *path != Path::new("-")) {
-            self.files.push((path.to_owned(), "is read by this command".into()));
+            self.add(path, "is read by this command".into());
         }
         self
     }
 
+    /// Guards a file that is written, once [`check`](Self::check) allows it.
+    pub(crate) fn output(&mut self, path: &Path) -> Outcome {
+        self.check(path)?;
+        if path != Path::new("-") {
+            self.add(path, "is the output for another file of this command".into());
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: &Path, what: String) {
+        if let Some(identity) = Identity::of(path) {
+            self.files.entry(identity).or_insert(what);
+        }
+    }
+
     /// Guards a key, and what belongs to it: its state, its trees, its notes.
     pub(crate) fn key(mut self, path: &Path, store: &StoreArgs) -> Self {
-        self.files.push((path.to_owned(), "is the key".into()));
+        self.add(path, "is the key".into());
         let own = key::resolved(path);
         let name = own.display();
         for suffix in [".seen", ".partial", ".partial.new", ".replacing"] {
-            self.files.push((with_suffix(&own, suffix), format!("belongs to the key {name}")));
+            self.add(&with_suffix(&own, suffix), format!("belongs to the key {name}"));
         }
         for layer in 0..MAX_LAYERS {
             let cache = with_suffix(&own, &format!(".nodes.layer{layer}"));
-            self.files.push((cache, format!("is a tree of the key {name}")));
+            self.add(&cache, format!("is a tree of the key {name}"));
         }
         self.state(path, store)
     }
@@ -43,7 +83,7 @@ impl Guard {
         let Some(state) = store.file(key) else { return self };
         for suffix in ["", "-wal", "-shm", ".lock", ".new"] {
             let what = format!("is the state of the key {}", key.display());
-            self.files.push((with_suffix(&state, suffix), what));
+            self.add(&with_suffix(&state, suffix), what);
         }
         self
     }
@@ -54,32 +94,14 @@ impl Guard {
         if special || output == Path::new("-") {
             return Ok(());
         }
-        match self.files.iter().find(|(file, _)| is_same(file, output)) {
+        match Identity::of(output).and_then(|identity| self.files.get(&identity)) {
             None => Ok(()),
-            Some((_, what)) => {
+            Some(what) => {
                 let message = format!("{} {what}: it is not written over", output.display());
                 Err(Failure::usage("output.guarded", message).hint("choose another name"))
             }
         }
     }
-}
-
-/// Whether two names are of one file, or would be if it were there.
-fn is_same(a: &Path, b: &Path) -> bool {
-    #[cfg(unix)]
-    if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
-        use std::os::unix::fs::MetadataExt;
-        return (a.dev(), a.ino()) == (b.dev(), b.ino());
-    }
-    let named = |path: &Path| {
-        let path = key::resolved(path);
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        Some(folder.canonicalize().ok()?.join(path.file_name()?))
-    };
-    named(a).is_some_and(|a| named(b) == Some(a))
 }
 
 /// Layers of the tallest hypertree.
