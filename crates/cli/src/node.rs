@@ -1,5 +1,7 @@
 //! `tetralith node`: make a node's folder, and run the node.
 
+mod events;
+
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::passphrase::{NewPassphraseArgs, PassphraseArgs};
@@ -140,9 +142,7 @@ fn peer(text: &str) -> Outcome<Peer> {
 }
 
 fn run_node(context: Context, command: &Run) -> Outcome {
-    if !context.quiet {
-        tracing_subscriber::fmt().json().with_writer(std::io::stderr).init();
-    }
+    let limited = (!context.quiet).then(events::start);
     let folder = Folder::new(&command.folder);
     let passphrase = command.passphrase.existing(context, folder.needs_passphrase()?)?;
     let passphrase = passphrase.as_ref().map(|text| text.as_bytes());
@@ -154,6 +154,7 @@ fn run_node(context: Context, command: &Run) -> Outcome {
     runtime.block_on(async {
         let engine = Arc::new(Ecdsa);
         let mut rng = crate::random::system();
+        limited.map(|limited| tokio::spawn(limited.summarize()));
         let node = Node::start(&folder, passphrase, engine, &mut rng).await?;
         let fields = json!({
             "id": node.id().to_string(),

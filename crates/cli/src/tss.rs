@@ -306,7 +306,9 @@ impl Client {
 fn refused(status: u16, value: &Value) -> Failure {
     let (exit, code) = match status {
         502 => (Exit::Peers, "ceremony.failed"),
+        429 => (Exit::Peers, "node.busy"),
         503 => (Exit::Peers, "peers.quorum"),
+        409 => (Exit::State, "key.unconfirmed"),
         400 | 404 => (Exit::Usage, "request.refused"),
         401 => (Exit::Environment, "api.token"),
         _ => (Exit::Environment, "node.failed"),

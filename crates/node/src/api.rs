@@ -10,9 +10,10 @@ mod door;
 mod requests;
 mod server;
 
-use crate::ceremony::{Refusal, Request, Shared};
+use crate::ceremony::{BUSY, Caller, Refusal, Request, Shared, Turn};
 use crate::error::Error;
 use crate::log::CeremonyRecord;
+use crate::metrics::Gauges;
 use crate::shares::KeyId;
 use answers::Failure;
 use axum::body::Bytes;
@@ -20,13 +21,14 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use door::{Door, Role};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
+use tokio::time::timeout_at;
 use zeroize::Zeroizing;
 
 /// Ceremonies that are listed at once.
@@ -68,6 +70,7 @@ fn router(api: Api, door: &Door) -> Router {
         .route("/v1/keygen", post(keygen))
         .route("/v1/sign", post(sign))
         .route("/v1/approvals", post(approve))
+        .route("/v1/keys/{id}", delete(delete_key))
         .layer(behind(Role::Full));
     let reading = Router::new()
         .route("/metrics", get(metrics))
@@ -101,6 +104,9 @@ async fn keygen(State(api): State<Api>, body: Bytes) -> Answer {
 
 async fn sign(State(api): State<Api>, body: Bytes) -> Answer {
     let request = requests::sign(&api.shared, &body)?;
+    if let Request::Sign { key, .. } = &request {
+        api.check_confirmed(key.id).await?;
+    }
     let record = api.fulfil(request).await?;
     Ok(Json(json!({
         "ok": true,
@@ -110,6 +116,18 @@ async fn sign(State(api): State<Api>, body: Bytes) -> Answer {
         "signers": answers::parties(&api.shared, &record.participants),
         "ceremony": record.id,
     })))
+}
+
+/// Deletes the share of a key that was never confirmed.
+async fn delete_key(State(api): State<Api>, Path(id): Path<String>) -> Answer {
+    let id = requests::known_key(&api.shared, &id)?.id;
+    if api.shared.blocking(move |shared| shared.log.is_confirmed(&id)).await?? {
+        let message = format!("every party confirmed key {id}: it may guard something");
+        return Err(Failure::new(StatusCode::CONFLICT, "key.confirmed", message));
+    }
+    api.shared.blocking(move |shared| shared.shares.delete(&id)).await??;
+    tracing::warn!(event = "share_deleted", key = %id);
+    Ok(Json(json!({ "ok": true, "key": id })))
 }
 
 async fn approve(State(api): State<Api>, body: Bytes) -> Answer {
@@ -173,14 +191,37 @@ async fn status(State(api): State<Api>) -> Answer {
         "scheme": shared.engine.scheme(),
         "uptime_s": api.started.elapsed().as_secs(),
         "keys": shared.shares.keys().len(),
-        "ceremonies_running": shared.mailboxes.running(),
+        "ceremonies_running": shared.turns.running(),
+        "ceremonies_waiting": shared.turns.waiting().0 + shared.turns.waiting().1,
+        "damaged_shares": damaged(shared),
+        "lost_shares": shared.shares.lost(),
         "peers": peers,
     })))
 }
 
-/// Ready: every key has a quorum of connected parties; without a key, all peers are connected.
+fn damaged(shared: &Shared) -> Vec<Value> {
+    let damaged = shared.shares.damaged().into_iter();
+    damaged.map(|(file, reason)| json!({ "file": file, "reason": reason })).collect()
+}
+
+/// Ready: the folder can be written, no share is damaged or lost, and every key has a quorum of connected
+/// parties; without a key, all peers are connected.
 async fn ready(State(api): State<Api>) -> Answer {
     let shared = &api.shared;
+    let unready = |code, message: String, hint: &str| {
+        Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, code, message).hint(hint))
+    };
+    if let Some(reason) = shared.blocking(|shared| shared.disk.trouble()).await? {
+        return unready("disk.write", reason, "free space on the disk of the node's folder");
+    }
+    if let Some((file, _)) = shared.shares.damaged().first() {
+        let hint = "restore the file from a backup and restart; GET /v1/status says what is wrong";
+        return unready("shares.damaged", format!("{file} is damaged"), hint);
+    }
+    if let Some(key) = shared.shares.lost().first() {
+        let hint = "restore the folder shares/ from a backup and restart the node";
+        return unready("shares.lost", format!("the share of key {key} is not there"), hint);
+    }
     let connected = shared.transport.connected();
     let there = |id: &&libp2p::PeerId| **id == shared.me() || connected.contains(*id);
     let keys = shared.shares.keys();
@@ -194,23 +235,56 @@ async fn ready(State(api): State<Api>) -> Answer {
         }
         None => return Ok(Json(json!({ "ok": true }))),
     };
-    let failure = Failure::new(StatusCode::SERVICE_UNAVAILABLE, "peers.quorum", reason);
-    Err(failure.hint("GET /v1/status names the peers that are not connected"))
+    unready("peers.quorum", reason, "GET /v1/status names the peers that are not connected")
 }
 
 async fn metrics(State(api): State<Api>) -> Response {
     let shared = &api.shared;
-    let (peers, keys) = (shared.transport.connected().len(), shared.shares.keys().len());
-    let text = shared.metrics.to_text(peers, shared.mailboxes.running(), keys);
+    let (own, peers) = shared.turns.waiting();
+    let now = Gauges {
+        peers: shared.transport.connected().len(),
+        running: shared.turns.running(),
+        waiting: [own, peers],
+        keys: shared.shares.keys().len(),
+        damaged_shares: shared.shares.damaged().len(),
+        lost_shares: shared.shares.lost().len(),
+        dropped: shared
+            .config
+            .peers
+            .iter()
+            .map(|peer| (peer.name.clone(), shared.budgets.drops(&peer.id)))
+            .collect(),
+    };
+    let text = shared.metrics.to_text(&now);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 impl Api {
-    /// Holds the ceremonies of a request in a task of its own: a client that goes away stops nothing.
+    /// Holds the ceremonies of a request in a task of its own: a client that goes away stops nothing
+    /// that has begun.
     async fn fulfil(&self, request: Request) -> Result<CeremonyRecord, Failure> {
-        let task = tokio::spawn(self.shared.clone().fulfil(request));
+        let refused = |refusal| Failure::refused(&self.shared, refusal);
+        let limits = &self.shared.config.limits;
+        let until = tokio::time::Instant::now() + Duration::from_millis(limits.queue_ms);
+        let turn = timeout_at(until, self.shared.turns.take(Caller::Api, limits.queue)).await;
+        let turn = turn.map_err(|_| {
+            refused(Refusal::Busy(format!("no ceremony could begin within {} ms", limits.queue_ms)))
+        })?;
+        let turn = turn.map_err(|full| refused(Refusal::Busy(full.to_string())))?;
+        let task = tokio::spawn(patient(self.shared.clone(), request, until, turn));
         let end = task.await.map_err(|_| Refusal::Internal(Error::Stopping));
-        end.and_then(|end| end).map_err(|refusal| Failure::refused(&self.shared, refusal))
+        end.and_then(|end| end).map_err(refused)
+    }
+
+    /// Refuses a key of which some party may have no share: what it guards could be lost.
+    async fn check_confirmed(&self, id: KeyId) -> Result<(), Failure> {
+        if self.shared.blocking(move |shared| shared.log.is_confirmed(&id)).await?? {
+            return Ok(());
+        }
+        let message = format!("not every party confirmed that it has a share of key {id}");
+        let hint = "if another node lists the key as confirmed, sign there; otherwise delete it at \
+                    each node (DELETE /v1/keys/ID) and make a new one";
+        Err(Failure::new(StatusCode::CONFLICT, "key.unconfirmed", message).hint(hint))
     }
 
     async fn key_value(&self, id: &KeyId) -> Result<Value, Failure> {
@@ -228,5 +302,31 @@ impl Api {
             "parties": answers::parties(&self.shared, &parties),
             "confirmed": confirmed,
         }))
+    }
+}
+
+/// Holds the ceremonies of a request, and again while others say that they are busy, until a time.
+async fn patient(
+    shared: Arc<Shared>,
+    request: Request,
+    until: tokio::time::Instant,
+    _turn: Turn,
+) -> Result<CeremonyRecord, Refusal> {
+    let mut pause = Duration::from_millis(100);
+    loop {
+        let end = shared.clone().fulfil(request.clone()).await;
+        let Err(Refusal::Failed(record)) = &end else { return end };
+        let reason = record.reason.as_deref().unwrap_or_default();
+        if !reason.contains(BUSY) || !record.blames.is_empty() {
+            return end;
+        }
+        // All that wait for each other must not come back at the same moment.
+        let jitter = f64::from(shared.fresh()[0]) / 255.0;
+        let wait = pause.mul_f64(0.5 + jitter);
+        if tokio::time::Instant::now() + wait > until {
+            return Err(Refusal::Busy(reason.to_owned()));
+        }
+        tokio::time::sleep(wait).await;
+        pause = (pause * 2).min(Duration::from_secs(2));
     }
 }

@@ -24,19 +24,23 @@ mod propose;
 mod quota;
 mod retired;
 mod rounds;
+mod turns;
 
 pub(crate) use fault::Fault;
+pub(crate) use join::BUSY;
 pub(crate) use mailbox::Mailboxes;
 pub(crate) use propose::{Refusal, Request};
 pub(crate) use quota::KeygenQuota;
 pub(crate) use retired::Retired;
+pub(crate) use turns::{Caller, Turn, Turns};
 
 use crate::budget::Budgets;
 use crate::codec::Frame;
 use crate::config::Config;
+use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::identity::Identity;
+use crate::identity::{Identity, domain_hash};
 use crate::log::{CeremonyRecord, Log, State};
 use crate::metrics::Metrics;
 use crate::shares::{Key, KeyId, Shares};
@@ -53,6 +57,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use zeroize::Zeroizing;
 
+const FRESH: &str = "tetralith/node/fresh/1";
 /// How long a node that stayed away is asked last.
 const MEMORY_OF_ABSENCE: Duration = Duration::from_secs(60);
 
@@ -76,6 +81,8 @@ pub(crate) struct Shared {
     pub(crate) retired: Retired,
     pub(crate) budgets: Budgets,
     pub(crate) stalls: Stalls,
+    pub(crate) turns: Turns,
+    pub(crate) disk: Disk,
 }
 
 impl Shared {
@@ -84,11 +91,15 @@ impl Shared {
         self.identity.id()
     }
 
-    /// Draws 32 fresh bytes.
+    /// Draws 32 fresh bytes: a hash of this node's own generator and of the system's.
+    ///
+    /// The own generator was seeded at the start. A copy of a running machine has the same state, and
+    /// would draw the same nonces; only the system's generator tells the two apart.
     pub(crate) fn fresh(&self) -> Zeroizing<[u8; 32]> {
-        let mut bytes = Zeroizing::new([0; 32]);
-        lock(&self.rng).fill_bytes(bytes.as_mut_slice());
-        bytes
+        let mut drawn = Zeroizing::new([0; 64]);
+        lock(&self.rng).fill_bytes(&mut drawn[..32]);
+        getrandom::fill(&mut drawn[32..]).expect("the system's generator answered at the start");
+        Zeroizing::new(domain_hash(FRESH, &[drawn.as_slice()]))
     }
 
     /// A generator of its own for one job.

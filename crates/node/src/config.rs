@@ -84,12 +84,16 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Ceremonies that run at the same time.
     pub ceremonies: usize,
-    /// Those of them that one peer has proposed.
+    /// Those of them that one peer has proposed, or this node's API was asked for.
     pub ceremonies_per_peer: usize,
     /// New keys that one peer may propose within an hour.
     pub keygens_per_hour: usize,
     /// Connections of API clients at the same time.
     pub http_connections: usize,
+    /// Requests of API clients that wait for a ceremony; further ones are told to come back later.
+    pub queue: usize,
+    /// Milliseconds that a request waits at most until its ceremony begins.
+    pub queue_ms: u64,
     /// Messages that one peer may send within a second; further ones are answered with "busy".
     pub messages_per_second: usize,
     /// Proposals that one peer may send within a second; further ones are dropped.
@@ -100,10 +104,12 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             message_bytes: 128 << 10,
-            ceremonies: 16,
+            ceremonies: 64,
             ceremonies_per_peer: 8,
             keygens_per_hour: 30,
             http_connections: 256,
+            queue: 128,
+            queue_ms: 30_000,
             messages_per_second: 2_000,
             proposals_per_second: 200,
         }
@@ -209,6 +215,9 @@ impl Config {
         in_range("limits.ceremonies_per_peer", limits.ceremonies_per_peer as u64, 1, 1_000)?;
         in_range("limits.keygens_per_hour", limits.keygens_per_hour as u64, 0, 10_000)?;
         in_range("limits.http_connections", limits.http_connections as u64, 1, 100_000)?;
+        in_range("limits.queue", limits.queue as u64, 1, 100_000)?;
+        in_range("limits.queue_ms", limits.queue_ms, 10, 3_600_000)?;
+        in_range("policy.least_threshold", self.policy.least_threshold.into(), 2, 255)?;
         let per_second = [
             ("limits.messages_per_second", limits.messages_per_second),
             ("limits.proposals_per_second", limits.proposals_per_second),
@@ -338,6 +347,8 @@ mod tests {
             ("[[peers]]", "[policy]\nkeygen = [\"z\"]\n[[peers]]", "policy.keygen: \"z\""),
             ("[[peers]]", "[limits]\nceremonies_per_peer = 0\n[[peers]]", "ceremonies_per_peer: "),
             ("[[peers]]", "[limits]\nkeygens_per_hour = 99999\n[[peers]]", "keygens_per_hour: "),
+            ("[[peers]]", "[limits]\nqueue = 0\n[[peers]]", "limits.queue: "),
+            ("[[peers]]", "[policy]\nleast_threshold = 1\n[[peers]]", "least_threshold: "),
             ("[[peers]]", "[limits]\nmessages_per_second = 0\n[[peers]]", "messages_per_second: "),
             (
                 "[[peers]]",

@@ -275,7 +275,7 @@ fn owner_only(options: &mut std::fs::OpenOptions) {
 }
 
 /// Makes a rename in `folder` durable.
-fn sync_folder(folder: &Path) -> Result<(), Error> {
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
     #[cfg(unix)]
     std::fs::File::open(folder).and_then(|f| f.sync_all()).map_err(Error::file(folder))?;
     #[cfg(not(unix))]

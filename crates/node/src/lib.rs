@@ -21,6 +21,7 @@ mod budget;
 mod ceremony;
 mod codec;
 pub mod config;
+mod disk;
 mod ecdsa;
 pub mod engine;
 mod error;

@@ -279,6 +279,15 @@ impl Log {
         exists(&mut connection, "SELECT 1 FROM confirmed WHERE key = ?", &[&key.to_string()])
     }
 
+    /// The keys of which every party confirmed that it has stored its share.
+    pub(crate) fn confirmed(&self) -> Result<Vec<KeyId>, Error> {
+        let connection = self.lock();
+        let mut statement = connection.prepare("SELECT key FROM confirmed")?;
+        let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+        let keys: Vec<String> = rows.collect::<Result<_, _>>()?;
+        Ok(keys.iter().filter_map(|key| KeyId::from_hex(key)).collect())
+    }
+
     /// Notes that the pairwise setup with `peer` must not be used with this key again.
     pub(crate) fn retire(&self, key: &KeyId, peer: &PeerId, by: CeremonyId) -> Result<(), Error> {
         let row = params![key.to_string(), peer.to_string(), by.to_string()];

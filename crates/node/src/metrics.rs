@@ -16,6 +16,20 @@ pub(crate) struct Metrics {
     milliseconds: [AtomicU64; 2],
 }
 
+/// What is so when the counters are read.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    pub(crate) peers: usize,
+    pub(crate) running: usize,
+    /// Ceremonies that wait: those of this node's API, and those of peers.
+    pub(crate) waiting: [usize; 2],
+    pub(crate) keys: usize,
+    pub(crate) damaged_shares: usize,
+    pub(crate) lost_shares: usize,
+    /// By the names of the peers.
+    pub(crate) dropped: Vec<(String, u64)>,
+}
+
 const KINDS: [&str; 2] = ["keygen", "sign"];
 const ENDS: [(State, &str); 3] =
     [(State::Done, "done"), (State::Failed, "failed"), (State::Released, "released")];
@@ -51,16 +65,26 @@ impl Metrics {
         }
     }
 
-    /// Writes all counters; `peers` are connected, `running` ceremonies run, `keys` are held.
-    pub(crate) fn to_text(&self, peers: usize, running: usize, keys: usize) -> String {
+    /// Writes all counters, and what is so `now`.
+    pub(crate) fn to_text(&self, now: &Gauges) -> String {
         let mut text = String::new();
         for (name, help, value) in [
-            ("peers_connected", "Peers to which a connection is open", peers),
-            ("ceremonies_running", "Ceremonies that run now", running),
-            ("keys", "Keys of which this node holds a share", keys),
+            ("peers_connected", "Peers to which a connection is open", now.peers),
+            ("ceremonies_running", "Ceremonies that run now", now.running),
+            ("keys", "Keys of which this node holds a share", now.keys),
+            ("damaged_shares", "Share files that cannot be read", now.damaged_shares),
+            ("lost_shares", "Share files that are not there", now.lost_shares),
         ] {
             line(&mut text, name, "gauge", help, &[("", value as u64)]);
         }
+        let callers = ["{caller=\"api\"}", "{caller=\"peers\"}"];
+        let waiting = [0, 1].map(|caller| (callers[caller], now.waiting[caller] as u64));
+        let help = "Ceremonies that wait for a place";
+        line(&mut text, "ceremonies_waiting", "gauge", help, &waiting);
+        let label = |(name, count): &(String, u64)| (format!("{{peer=\"{name}\"}}"), *count);
+        let dropped: Vec<_> = now.dropped.iter().map(label).collect();
+        let help = "Messages of a peer that were dropped for its budgets or a full queue";
+        line(&mut text, "peer_dropped_messages_total", "counter", help, &dropped);
         for (name, help, value) in [
             ("sent_messages_total", "Messages sent to peers", &self.sent_messages),
             ("sent_bytes_total", "Bytes sent to peers", &self.sent_bytes),
@@ -112,9 +136,14 @@ mod tests {
         metrics.sent(10);
         metrics.sent(5);
         metrics.dropped();
-        let text = metrics.to_text(3, 1, 2);
+        let dropped = vec![("b".to_owned(), 7)];
+        let now = Gauges { peers: 3, waiting: [4, 5], dropped, ..Gauges::default() };
+        let text = metrics.to_text(&now);
         for expected in [
             "tetralith_peers_connected 3\n",
+            "tetralith_ceremonies_waiting{caller=\"api\"} 4\n",
+            "tetralith_ceremonies_waiting{caller=\"peers\"} 5\n",
+            "tetralith_peer_dropped_messages_total{peer=\"b\"} 7\n",
             "tetralith_sent_messages_total 2\n",
             "tetralith_sent_bytes_total 15\n",
             "tetralith_dropped_messages_total 1\n",

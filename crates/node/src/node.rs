@@ -2,7 +2,8 @@
 
 use crate::api::{self, Tokens};
 use crate::budget::{Budgets, Kind};
-use crate::ceremony::{KeygenQuota, Mailboxes, Retired, Shared};
+use crate::ceremony::{KeygenQuota, Mailboxes, Retired, Shared, Turns};
+use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::folder::Folder;
@@ -68,6 +69,13 @@ impl Node {
         let tokens = Tokens { full: folder.token()?, read: folder.read_token(rng)? };
         let shares = Shares::open(&folder.shares_path(), secrets.storage)?;
         let log = Log::open(&folder.database_path())?;
+        shares.expect(&log.confirmed()?);
+        for (file, reason) in shares.damaged() {
+            tracing::error!(event = "share_damaged", file, reason);
+        }
+        for key in shares.lost() {
+            tracing::error!(event = "share_lost", %key);
+        }
         let listener = tokio::net::TcpListener::bind(config.api).await;
         let listener = listener.map_err(|error| Error::Listen {
             address: config.api.to_string(),
@@ -96,6 +104,8 @@ impl Node {
             retired: Retired::default(),
             budgets,
             stalls: Stalls::new(),
+            turns: Turns::new(&config.limits),
+            disk: Disk::new(folder.clone()),
             config,
         });
         let dispatcher = tokio::spawn(dispatch(shared.clone(), incoming));
@@ -161,7 +171,8 @@ async fn dispatch(shared: Arc<Shared>, incoming: Vec<Incoming>) {
 ///
 /// Cancel safe: a message is handed over without waiting.
 async fn dispatch_peer(shared: Arc<Shared>, Incoming { from, mut queue }: Incoming) {
-    let most = shared.config.limits.ceremonies_per_peer + SPARE_ANSWERS;
+    // Those that run, and as many that wait.
+    let most = 2 * shared.config.limits.ceremonies_per_peer + SPARE_ANSWERS;
     let answers = Arc::new(Semaphore::new(most));
     let refusals = Arc::new(Semaphore::new(REFUSALS_PER_PEER));
     while let Some(frame) = queue.recv().await {

@@ -4,15 +4,16 @@
 //! the share and everything that a signature depends on: who the parties are, in which order, and
 //! how many sign. So nobody without the storage key can make a node sign with other parties.
 
+use crate::ceremony::lock;
 use crate::error::Error;
-use crate::folder::{read_bounded, write_new};
+use crate::folder::{read_bounded, sync_folder, write_new};
 use crate::identity::domain_hash;
 use libp2p::PeerId;
 use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 use rand_core::CryptoRng;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tetralith_keyfile::{Cost, KeyFile, MAX_TEXT, Protection};
@@ -91,6 +92,10 @@ pub(crate) struct Shares {
     folder: PathBuf,
     storage_key: StorageKey,
     keys: Mutex<BTreeMap<KeyId, Arc<Key>>>,
+    /// The files that could not be read when they were last needed, and why. They stay where they are.
+    damaged: Mutex<BTreeMap<String, String>>,
+    /// The keys that this node must have a share of.
+    expected: Mutex<BTreeSet<KeyId>>,
 }
 
 /// What shares are sealed under; full entropy, so its derivation need not be slow.
@@ -103,18 +108,56 @@ impl core::fmt::Debug for StorageKey {
 }
 
 impl Shares {
-    /// Opens every share of the folder once, so that a damaged one shows now.
+    /// Opens every share of the folder once. A damaged one is set apart: it is reported, and the others
+    /// are served.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
     pub(crate) fn open(folder: &Path, storage_key: Zeroizing<[u8; 32]>) -> Result<Self, Error> {
         let storage_key = StorageKey(storage_key);
-        let mut keys = BTreeMap::new();
+        let (mut keys, mut damaged) = (BTreeMap::new(), BTreeMap::new());
         for entry in std::fs::read_dir(folder).map_err(Error::file(folder))? {
             let path = entry.map_err(Error::file(folder))?.path();
             if path.extension().is_some_and(|extension| extension == "share") {
-                let (key, _share) = read(&path, &storage_key)?;
-                keys.insert(key.id, Arc::new(key));
+                match read_named(&path, &storage_key) {
+                    Ok((key, _share)) => drop(keys.insert(key.id, Arc::new(key))),
+                    Err(error) => drop(damaged.insert(file_name(&path), error.to_string())),
+                }
             }
         }
-        Ok(Shares { folder: folder.to_owned(), storage_key, keys: Mutex::new(keys) })
+        let (keys, damaged) = (Mutex::new(keys), Mutex::new(damaged));
+        let expected = Mutex::default();
+        Ok(Shares { folder: folder.to_owned(), storage_key, keys, damaged, expected })
+    }
+
+    /// Names the keys that this node must have a share of, besides those that it has.
+    pub(crate) fn expect(&self, keys: &[KeyId]) {
+        let mut expected = lock(&self.expected);
+        expected.extend(keys);
+        expected.extend(self.lock().keys());
+    }
+
+    /// The files that are damaged, by name, and why.
+    pub(crate) fn damaged(&self) -> Vec<(String, String)> {
+        lock(&self.damaged).iter().map(|(file, why)| (file.clone(), why.clone())).collect()
+    }
+
+    /// The keys whose file is not there.
+    pub(crate) fn lost(&self) -> Vec<KeyId> {
+        let expected: Vec<_> = lock(&self.expected).iter().copied().collect();
+        expected.into_iter().filter(|id| !self.path(id).exists()).collect()
+    }
+
+    /// Deletes the share of a key for good.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be deleted.
+    pub(crate) fn delete(&self, id: &KeyId) -> Result<(), Error> {
+        let path = self.path(id);
+        std::fs::remove_file(&path).map_err(Error::file(&path))?;
+        self.lock().remove(id);
+        lock(&self.expected).remove(id);
+        sync_folder(&self.folder)
     }
 
     /// All keys, by name.
@@ -147,17 +190,21 @@ impl Shares {
         write_new(&path, file.to_text().as_bytes())?;
         let key = Arc::new(key);
         self.lock().insert(key.id, key.clone());
+        lock(&self.expected).insert(key.id);
         Ok(key)
     }
 
     /// Reads the share of a key.
     pub(crate) fn share(&self, id: &KeyId) -> Result<Zeroizing<Vec<u8>>, Error> {
         let path = self.path(id);
-        let (key, share) = read(&path, &self.storage_key)?;
-        if key.id != *id {
-            return Err(Error::Malformed { path, reason: format!("holds a share of {}", key.id) });
+        let read = read_named(&path, &self.storage_key);
+        let mut damaged = lock(&self.damaged);
+        match &read {
+            // It may have been restored.
+            Ok(_) => drop(damaged.remove(&file_name(&path))),
+            Err(error) => drop(damaged.insert(file_name(&path), error.to_string())),
         }
-        Ok(share)
+        Ok(read?.1)
     }
 
     fn path(&self, id: &KeyId) -> PathBuf {
@@ -167,6 +214,20 @@ impl Shares {
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<KeyId, Arc<Key>>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads the share of the key that names the file.
+fn read_named(path: &Path, storage_key: &StorageKey) -> Result<(Key, Zeroizing<Vec<u8>>), Error> {
+    let (key, share) = read(path, storage_key)?;
+    if path.file_stem() != Some(key.id.to_string().as_ref()) {
+        let reason = format!("holds a share of key {}, not of the key it is named after", key.id);
+        return Err(Error::Malformed { path: path.to_owned(), reason });
+    }
+    Ok((key, share))
 }
 
 fn read(path: &Path, storage_key: &StorageKey) -> Result<(Key, Zeroizing<Vec<u8>>), Error> {
@@ -231,11 +292,42 @@ mod tests {
         let path = shares.path(&key().id);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains(&hex::encode(b"secret")));
-        assert!(matches!(open(folder.path(), 2), Err(Error::KeyFile { .. })));
+        let set_apart = |storage_key| {
+            let shares = open(folder.path(), storage_key).unwrap();
+            let damaged = shares.damaged();
+            assert!(damaged.len() == 1 && shares.keys().is_empty(), "{damaged:?}");
+            assert!(shares.share(&key().id).is_err());
+            assert_eq!(damaged[0].0, format!("{}.share", key().id));
+        };
+        set_apart(2);
         std::fs::write(&path, text.replace("010203", "010204")).unwrap();
-        assert!(matches!(open(folder.path(), 1), Err(Error::KeyFile { .. })));
+        set_apart(1);
         std::fs::write(&path, &text[..100]).unwrap();
-        assert!(matches!(open(folder.path(), 1), Err(Error::KeyFile { .. })));
+        set_apart(1);
+        std::fs::write(&path, text).unwrap();
+        assert!(open(folder.path(), 1).unwrap().damaged().is_empty());
+    }
+
+    #[test]
+    fn a_damaged_share_leaves_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rng = ChaCha20Rng::from_seed([1; 32]);
+        let shares = open(folder.path(), 1).unwrap();
+        shares.insert(key(), b"share", &mut rng).unwrap();
+        let (public_key, id) = (vec![4], KeyId::of("test", &[4]));
+        shares.insert(Key { id, public_key, ..key() }, b"other", &mut rng).unwrap();
+        std::fs::write(shares.path(&id), "{}").unwrap();
+        let shares = open(folder.path(), 1).unwrap();
+        assert_eq!(shares.keys().len(), 1);
+        assert_eq!(shares.share(&key().id).unwrap().as_slice(), b"share");
+        assert_eq!(shares.damaged().len(), 1);
+        // A file that is gone is missed only if the key is known from elsewhere.
+        shares.expect(&[id]);
+        assert!(shares.lost().is_empty());
+        std::fs::remove_file(shares.path(&id)).unwrap();
+        assert_eq!(shares.lost(), [id]);
+        shares.delete(&key().id).unwrap();
+        assert!(shares.keys().is_empty() && shares.lost() == [id]);
     }
 
     #[test]

@@ -250,3 +250,71 @@ async fn roles_and_hosts() {
     }
     cluster.stop().await;
 }
+
+/// A key that some party did not confirm signs at the wish of no API, and can be deleted; a signature
+/// that another node proposes shows that a quorum has it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unconfirmed_keys_do_not_sign_and_can_be_deleted() {
+    let mut cluster = Cluster::start(2, |_| ()).await;
+    let keys: Vec<String> = {
+        let node = &cluster.members[0];
+        let mut keys = Vec::new();
+        for _ in 0..2 {
+            let (status, made) = node.post("/v1/keygen", json!({ "threshold": 2 })).await;
+            assert_eq!(status, 200, "{made}");
+            keys.push(made["key"].as_str().unwrap().to_owned());
+        }
+        keys
+    };
+    // As after a crash between storing and confirming.
+    cluster.members[0].stop().await;
+    let log = rusqlite::Connection::open(cluster.members[0].folder.root().join("node.db")).unwrap();
+    log.execute("DELETE FROM confirmed", []).unwrap();
+    drop(log);
+    cluster.members[0].start().await;
+    cluster.members[0].connected(1).await;
+    cluster.members[1].connected(1).await;
+    let (node, other) = (&cluster.members[0], &cluster.members[1]);
+    let request = |key: &str| json!({ "key": key, "message": "a message" });
+    let (status, refused) = node.post("/v1/sign", request(&keys[0])).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("key.unconfirmed")), "{refused}");
+    let (status, signed) = other.post("/v1/sign", request(&keys[0])).await;
+    assert_eq!(status, 200, "{signed}");
+    let (status, signed) = node.post("/v1/sign", request(&keys[0])).await;
+    assert_eq!(status, 200, "{signed}");
+    let delete = async |key: &str| {
+        let url = format!("http://{}/v1/keys/{key}", node.config.api);
+        let token = format!("Bearer {}", node.folder.token().unwrap().as_str());
+        let call = move || {
+            let agent: ureq::Agent =
+                ureq::Agent::config_builder().http_status_as_error(false).build().into();
+            let answer = agent.delete(&url).header("authorization", &token).call().unwrap();
+            answer.status().as_u16()
+        };
+        tokio::task::spawn_blocking(call).await.unwrap()
+    };
+    assert_eq!(delete(&keys[0]).await, 409, "it is confirmed again");
+    assert_eq!(delete(&keys[1]).await, 200);
+    assert_eq!(delete(&keys[1]).await, 404);
+    let (_, list) = node.get("/v1/keys").await;
+    assert_eq!(list["keys"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(node.request("/readyz", None, None).await.0, 200);
+    cluster.stop().await;
+}
+
+/// Copies of a machine that runs have one state of their generators; their ceremonies differ all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_of_one_seed_draw_differently() {
+    let mut names = Vec::new();
+    for _ in 0..2 {
+        let mut cluster = Cluster::new(2, |_| ());
+        for member in &mut cluster.members {
+            member.start_seeded([7; 32]).await;
+        }
+        cluster.members[0].connected(1).await;
+        let (_, made) = cluster.members[0].post("/v1/keygen", json!({ "threshold": 2 })).await;
+        names.push((made["ceremony"].clone(), made["public_key"].clone()));
+        cluster.stop().await;
+    }
+    assert!(names[0].0 != names[1].0 && names[0].1 != names[1].1, "{names:?}");
+}

@@ -4,9 +4,12 @@ use crate::ceremony::{Refusal, Shared};
 use crate::error::Error;
 use crate::log::CeremonyRecord;
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
+
+/// Seconds after which a client that was turned away may come back.
+const RETRY_AFTER: u16 = 2;
 
 /// A failure with its HTTP status.
 #[derive(Debug)]
@@ -16,11 +19,19 @@ pub(super) struct Failure {
     message: String,
     hint: Option<String>,
     ceremony: Option<Value>,
+    retry_after: bool,
 }
 
 impl Failure {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl ToString) -> Self {
-        Failure { status, code, message: message.to_string(), hint: None, ceremony: None }
+        Failure {
+            status,
+            code,
+            message: message.to_string(),
+            hint: None,
+            ceremony: None,
+            retry_after: false,
+        }
     }
 
     /// A request that no node can meet.
@@ -39,6 +50,12 @@ impl Failure {
         self
     }
 
+    /// Says that the same request may be met soon.
+    fn retry_after(mut self) -> Self {
+        self.retry_after = true;
+        self.hint(format!("try again in {RETRY_AFTER} s, or raise limits.queue in node.toml"))
+    }
+
     pub(super) fn to_json(&self) -> Value {
         let mut body = json!({
             "ok": false, "code": self.code, "message": self.message, "hint": self.hint,
@@ -54,7 +71,7 @@ impl Failure {
         match refusal {
             Refusal::Invalid(reason) => Self::invalid("request.invalid", reason),
             Refusal::Busy(reason) => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "node.busy", reason).hint("try again")
+                Self::new(StatusCode::TOO_MANY_REQUESTS, "node.busy", reason).retry_after()
             }
             Refusal::Failed(record) => {
                 let message = record.reason.clone().unwrap_or_default();
@@ -78,7 +95,11 @@ impl From<Error> for Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        (self.status, Json(self.to_json())).into_response()
+        let mut response = (self.status, Json(self.to_json())).into_response();
+        if self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER.into());
+        }
+        response
     }
 }
 

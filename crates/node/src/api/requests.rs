@@ -29,6 +29,11 @@ struct Sign {
 /// Reads the request for a new key; without `parties` all configured nodes take part.
 pub(super) fn keygen(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
     let Keygen { threshold, parties } = json(body)?;
+    let least = shared.config.policy.least_threshold;
+    if (2..least).contains(&threshold) {
+        let message = format!("threshold {threshold} is below policy.least_threshold ({least})");
+        return Err(Failure::invalid("policy.threshold", message));
+    }
     let parties = match parties {
         Some(names) => nodes(shared, &names)?,
         None => {

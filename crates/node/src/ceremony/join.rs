@@ -2,17 +2,20 @@
 
 use crate::ceremony::agreement::{Agreement, Proposed};
 use crate::ceremony::mailbox::{Full, Mailbox};
-use crate::ceremony::{Fault, Finished, Shared, new_record, rounds};
+use crate::ceremony::{Caller, Fault, Finished, Shared, new_record, rounds};
 use crate::config::SignPolicy;
 use crate::log::Basis;
 use crate::shares::KeyId;
 use crate::wire::{Body, Envelope, Job, Join, Proposal};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// The longest reason that is sent or kept, in bytes.
 pub(crate) const MAX_REASON: usize = 300;
+
+/// Why a proposal is refused that might be accepted a moment later; the proposer tries again.
+pub(crate) const BUSY: &str = "no place for another ceremony is free";
 
 impl Shared {
     /// Answers a proposal and takes part in its ceremony to the end; `permit` counts it meanwhile.
@@ -56,10 +59,15 @@ impl Shared {
         let knows = |id: &_| self.config.peers.iter().any(|peer| peer.id == *id);
         let key = |id| self.shares.key(&KeyId(id));
         let proposed = Proposed::check(envelope, proposal, self.me(), knows, key)?;
-        let mailbox = self
+        let mut mailbox = self
             .mailboxes
             .open(proposed.id, Some(proposed.proposer), &proposed.candidates)
-            .map_err(|full| full.to_string())?;
+            .map_err(|full| if full == Full::Peer { BUSY.to_owned() } else { full.to_string() })?;
+        // What the proposer says meanwhile is in the mailbox. It still has half of its time afterwards.
+        let caller = Caller::Peer(proposed.proposer);
+        let turn = self.turns.take(caller, self.config.limits.ceremonies_per_peer);
+        let turn = timeout(self.config.timeouts.join() / 2, turn).await;
+        mailbox.hold(turn.ok().and_then(Result::ok).ok_or(BUSY)?);
         let (job, proposer) = (proposed.job.clone(), proposed.proposer);
         self.blocking(move |shared| shared.agrees(&job, proposer))
             .await
@@ -80,7 +88,10 @@ impl Shared {
         job: &Job,
         proposer: libp2p::PeerId,
     ) -> Result<Option<&'static str>, crate::Error> {
-        let Job::Sign { key, digest } = job else { return Ok(self.agrees_to_a_key(proposer)) };
+        let (key, digest) = match job {
+            Job::Keygen { threshold } => return Ok(self.agrees_to_a_key(proposer, *threshold)),
+            Job::Sign { key, digest } => (key, digest),
+        };
         let (key, digest) = (KeyId((*key).into()), (*digest).into());
         if self.retired.has(&self.log, &key, &proposer)? {
             return Ok(Some("the pairwise setup with the proposer is retired; make a new key"));
@@ -92,7 +103,10 @@ impl Shared {
         Ok(None)
     }
 
-    fn agrees_to_a_key(&self, proposer: libp2p::PeerId) -> Option<&'static str> {
+    fn agrees_to_a_key(&self, proposer: libp2p::PeerId, threshold: u8) -> Option<&'static str> {
+        if threshold < self.config.policy.least_threshold {
+            return Some("the threshold is below this node's policy.least_threshold");
+        }
         if !self.config.policy.keygen.allows(&self.config.peer_name(&proposer)) {
             return Some("this node makes no keys that this peer proposes");
         }

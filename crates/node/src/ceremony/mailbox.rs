@@ -4,6 +4,7 @@
 //! node cannot crowd out the others, and the memory of a ceremony is bounded.
 
 use crate::ceremony::lock;
+use crate::ceremony::turns::Turn;
 use crate::config::Limits;
 use crate::wire::{CeremonyId, Envelope};
 use libp2p::PeerId;
@@ -20,7 +21,6 @@ const MESSAGES_OF_FULL_LENGTH: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Mailboxes {
     open: Arc<Mutex<HashMap<CeremonyId, Slot>>>,
-    most_ceremonies: usize,
     most_of_a_peer: usize,
     most_bytes: usize,
 }
@@ -40,6 +40,8 @@ pub(crate) struct Mailbox {
     id: CeremonyId,
     receiver: mpsc::Receiver<Envelope>,
     open: Arc<Mutex<HashMap<CeremonyId, Slot>>>,
+    /// The place that the ceremony runs on, once it has one.
+    turn: Option<Turn>,
 }
 
 /// Why a message was dropped.
@@ -56,9 +58,7 @@ pub(crate) enum Dropped {
 /// Why a ceremony cannot begin here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
-    #[error("as many ceremonies run as are allowed")]
-    Limit,
-    #[error("as many ceremonies of one proposer run as are allowed")]
+    #[error("as many ceremonies of one proposer run and wait as are allowed")]
     Peer,
     #[error("this ceremony runs already")]
     Runs,
@@ -69,8 +69,8 @@ impl Mailboxes {
     pub(crate) fn new(limits: &Limits) -> Self {
         Mailboxes {
             open: Arc::default(),
-            most_ceremonies: limits.ceremonies,
-            most_of_a_peer: limits.ceremonies_per_peer,
+            // As many may wait for a turn as may run.
+            most_of_a_peer: limits.ceremonies_per_peer.saturating_mul(2),
             most_bytes: limits.message_bytes.saturating_mul(MESSAGES_OF_FULL_LENGTH),
         }
     }
@@ -86,9 +86,6 @@ impl Mailboxes {
         if open.contains_key(&id) {
             return Err(Full::Runs);
         }
-        if open.len() >= self.most_ceremonies {
-            return Err(Full::Limit);
-        }
         let of_proposer = open.values().filter(|slot| slot.proposer == proposer).count();
         if proposer.is_some() && of_proposer >= self.most_of_a_peer {
             return Err(Full::Peer);
@@ -97,7 +94,7 @@ impl Mailboxes {
             candidates.iter().map(|peer| (*peer, (MESSAGES, self.most_bytes))).collect();
         let (sender, receiver) = mpsc::channel(MESSAGES * quotas.len().max(1));
         open.insert(id, Slot { sender, proposer, quotas });
-        Ok(Mailbox { id, receiver, open: self.open.clone() })
+        Ok(Mailbox { id, receiver, open: self.open.clone(), turn: None })
     }
 
     /// Hands a message to its ceremony.
@@ -121,6 +118,11 @@ impl Mailboxes {
 }
 
 impl Mailbox {
+    /// Keeps the ceremony's place until the mailbox is closed.
+    pub(crate) fn hold(&mut self, turn: Turn) {
+        self.turn = Some(turn);
+    }
+
     /// Waits for the next message; `None` never comes while the mailbox is open.
     ///
     /// Cancel safe.
@@ -146,9 +148,8 @@ mod tests {
     use crate::identity::Identity;
     use crate::wire::Body;
 
-    fn boxes(ceremonies: usize, ceremonies_per_peer: usize) -> Mailboxes {
-        let limits =
-            Limits { ceremonies, ceremonies_per_peer, message_bytes: 1000, ..Limits::default() };
+    fn boxes(ceremonies_per_peer: usize) -> Mailboxes {
+        let limits = Limits { ceremonies_per_peer, message_bytes: 1000, ..Limits::default() };
         Mailboxes::new(&limits)
     }
 
@@ -165,7 +166,7 @@ mod tests {
             Identity::from_seed(&[2; 32]),
             Identity::from_seed(&[3; 32]),
         );
-        let mailboxes = boxes(2, 2);
+        let mailboxes = boxes(2);
         let mut mailbox = mailboxes.open(CeremonyId([1; 32]), None, &[a.id(), b.id()]).unwrap();
         for _ in 0..MESSAGES {
             mailboxes.put(message(1, &a), 1).unwrap();
@@ -179,12 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn ceremonies_are_bounded_and_closed_by_dropping() {
-        let mailboxes = boxes(1, 1);
+    fn ceremonies_are_closed_by_dropping() {
+        let mailboxes = boxes(1);
         let open = |id| mailboxes.open(CeremonyId([id; 32]), None, &[]);
         let first = open(1).unwrap();
         assert_eq!(open(1).unwrap_err(), Full::Runs);
-        assert_eq!(open(2).unwrap_err(), Full::Limit);
         drop(first);
         assert_eq!(mailboxes.running(), 0);
         open(2).unwrap();
@@ -193,13 +193,12 @@ mod tests {
     #[test]
     fn one_proposer_cannot_take_all_ceremonies() {
         let (a, b) = (Identity::from_seed(&[1; 32]).id(), Identity::from_seed(&[2; 32]).id());
-        let mailboxes = boxes(5, 2);
+        let mailboxes = boxes(1);
         let open = |id, proposer| mailboxes.open(CeremonyId([id; 32]), proposer, &[]);
         let first = open(1, Some(a)).unwrap();
         let _second = open(2, Some(a)).unwrap();
         assert_eq!(open(3, Some(a)).unwrap_err(), Full::Peer);
         let _others = (open(3, Some(b)).unwrap(), open(4, None).unwrap(), open(5, None).unwrap());
-        assert_eq!(open(6, None).unwrap_err(), Full::Limit);
         drop(first);
         assert!(open(6, Some(a)).is_ok());
     }

@@ -151,6 +151,9 @@ impl Room {
         };
         let session = self.shared.blocking(begin).await.map_err(Fault::own)??;
         let bytes = self.drive(session).await?;
+        // The signature shows that a quorum has its shares, also where a crash cut the confirmation off.
+        let confirm = move |shared: &Shared| shared.log.confirm(&key);
+        self.shared.blocking(confirm).await.and_then(|kept| kept).map_err(Fault::own)?;
         Ok(Finished::Result { key, bytes })
     }
 

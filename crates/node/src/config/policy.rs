@@ -75,11 +75,19 @@ impl From<KeygenPolicy> for Form {
 }
 
 /// What a node agrees to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
     /// Which signatures it helps to make.
     pub sign: SignPolicy,
     /// Whose proposals of new keys it follows.
     pub keygen: KeygenPolicy,
+    /// The least threshold of a new key, whoever asks for it: with a lower one, fewer nodes could sign.
+    pub least_threshold: u8,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy { sign: SignPolicy::default(), keygen: KeygenPolicy::default(), least_threshold: 2 }
+    }
 }

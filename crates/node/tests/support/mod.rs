@@ -109,9 +109,12 @@ impl Cluster {
 
 impl Member {
     pub(crate) async fn start(&mut self) {
-        // Two nodes with one seed would name their ceremonies alike.
         let mut seed = [0; 32];
         seed[..2].copy_from_slice(&self.config.api.port().to_be_bytes());
+        self.start_seeded(seed).await;
+    }
+
+    pub(crate) async fn start_seeded(&mut self, seed: [u8; 32]) {
         let mut rng = ChaCha20Rng::from_seed(seed);
         let engine = self.engine.clone();
         let node = Node::start(&self.folder, Some(PASSPHRASE), engine, &mut rng).await;
