@@ -6,6 +6,7 @@ mod eval;
 mod proof;
 mod seal;
 mod state;
+mod verify;
 
 pub(crate) use bench::any_modulus;
 
@@ -25,7 +26,7 @@ pub(crate) enum Command {
     /// Compute x^(2^T) mod N and write a proof of it
     Prove(proof::Prove),
     /// Verify a proof
-    Verify(proof::Verify),
+    Verify(verify::Verify),
     /// Encrypt a file so that it takes T squarings to open
     Seal(seal::Seal),
     /// Open a sealed file, however long that takes
@@ -43,7 +44,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
     match command {
         Command::Eval(command) => eval::run(context, &command),
         Command::Prove(command) => proof::prove(context, &command),
-        Command::Verify(command) => proof::verify(context, &command),
+        Command::Verify(command) => verify::run(context, &command),
         Command::Seal(command) => seal::seal(context, &command),
         Command::Open(command) => seal::open(context, &command),
         Command::Modulus(command) => seal::modulus(context, &command),
@@ -55,26 +56,41 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
 /// What is computed: the modulus, the input, and how often it is squared.
 #[derive(Args, Debug)]
 struct Job {
-    /// The modulus: rsa2048, lcs35, hex digits, or @FILE with one of these
+    /// The modulus: rsa2048, lcs35 (eval only), hex digits, or @FILE with one of these
     #[arg(short = 'N', long, default_value = "rsa2048", value_name = "MODULUS")]
     modulus: String,
     #[command(flatten)]
     count: Squarings,
-    /// The input in hex, or @FILE with hex; `-` is standard input
+    /// Hash this text to the input; @FILE hashes the bytes of a file, @- those of standard input
+    #[arg(long, value_name = "TEXT", conflicts_with = "x")]
+    seed: Option<String>,
+    /// A raw input in hex, or @FILE with hex; `-` is standard input. Products of raw inputs have
+    /// products as outputs: prefer --seed
     #[arg(value_name = "XHEX")]
-    x: String,
+    x: Vec<String>,
 }
 
 /// The number of squarings, in one of two ways.
 #[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 struct Squarings {
     /// Square 2^LOG2 times
-    #[arg(short = 't', long, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
+    #[arg(short = 't', long, value_name = "LOG2", value_parser = parse_log2)]
     log2: Option<u8>,
     /// Square T times
-    #[arg(short = 'T', long, value_name = "T", value_parser = parse_count)]
+    #[arg(long, short_alias = 'T', value_name = "T", value_parser = parse_count)]
     iterations: Option<u64>,
+}
+
+/// Reads the logarithm of T.
+fn parse_log2(text: &str) -> Result<u8, String> {
+    match text.parse() {
+        Ok(log2 @ 0..=63) => Ok(log2),
+        _ => {
+            Err("2^LOG2 squarings: LOG2 is from 0 to 63; --iterations takes the number itself"
+                .into())
+        }
+    }
 }
 
 /// Reads T; that it is at most 2^63 is for the library to say, but for what is no `u64` at all.
@@ -94,41 +110,117 @@ fn parse_memory(text: &str) -> Result<u32, String> {
 }
 
 impl Squarings {
-    /// T, which clap has made sure is given.
-    fn value(&self) -> u64 {
-        self.iterations.unwrap_or_else(|| 1 << self.log2.unwrap_or_default())
+    /// T, where it is given. One that looks like a logarithm is executed as it stands, and that is said.
+    fn given(&self, context: Context) -> Option<u64> {
+        if let Some(count @ 8..=63) = self.iterations {
+            let text = format!("squaring {count} times; 2^{count} squarings are -t {count}");
+            context.log("vdf.count", text, serde_json::json!({ "iterations": count }));
+        }
+        self.iterations.or(self.log2.map(|log2| 1 << log2))
+    }
+}
+
+/// What a [`Job`] asks for, read.
+struct Task {
+    modulus: Modulus,
+    x: Residue,
+    iterations: u64,
+    /// Whether x is a hashed seed.
+    hashed: bool,
+    /// Whether the raw x was not below N.
+    reduced: bool,
+}
+
+impl Task {
+    /// How x came about, for programs.
+    fn input(&self) -> &'static str {
+        if self.hashed { "seed" } else { "raw" }
     }
 }
 
 impl Job {
-    /// Reads the modulus and the input. An input that is not below N is reduced, and that is said: here, and
-    /// by the third value.
-    fn read(&self, context: Context) -> Outcome<(Modulus, Residue, bool)> {
+    /// Reads the modulus, the number of squarings and the input.
+    fn read(&self, context: Context) -> Outcome<Task> {
+        let raw = match &self.x[..] {
+            [] => None,
+            [x] => Some(x),
+            [first, .., last] => return Err(self.crowded(first, last)),
+        };
         let modulus = read_modulus(&self.modulus)?;
-        let (x, reduced) = read_number(context, &modulus, &self.x, "x")?;
-        Ok((modulus, x, reduced))
+        let iterations = self.count.given(context).ok_or_else(|| {
+            Failure::usage("usage.arguments", "the number of squarings is missing")
+                .hint("add -t LOG2 for 2^LOG2 squarings, or --iterations T for T")
+        })?;
+        let (hashed, (x, reduced)) = match (&self.seed, raw) {
+            (Some(seed), _) => {
+                let seed = read_seed(seed)?;
+                (true, (modulus.hash_to_element(iterations, &seed), false))
+            }
+            (None, Some(x)) => (false, reduced(context, &modulus, &read_hex(x, "x")?, "x")),
+            (None, None) => {
+                return Err(Failure::usage("usage.arguments", "the input is missing")
+                    .hint("add --seed TEXT, or a raw input in hex"));
+            }
+        };
+        Ok(Task { modulus, x, iterations, hashed, reduced })
+    }
+
+    /// Two inputs: the first was probably meant as the number of squarings.
+    fn crowded(&self, first: &str, last: &str) -> Failure {
+        let message = format!("one input is expected, and there are {}", self.x.len());
+        let hint = match (self.count.log2, self.count.iterations, first.parse::<u64>()) {
+            (None, None, Ok(log2 @ 0..=63)) => {
+                format!("write `-t {log2} {last}` for 2^{log2} squarings of the raw input {last}")
+            }
+            (None, None, Ok(count)) => {
+                format!("write `--iterations {count} {last}` for {count} squarings of {last}")
+            }
+            _ => format!("leave out all but one of {}", self.x.join(" and ")),
+        };
+        Failure::usage("usage.arguments", message).hint(hint)
     }
 }
+
+/// The bytes of a seed: text, or for `@FILE` those of the file.
+fn read_seed(seed: &str) -> Outcome<Vec<u8>> {
+    let bytes = match seed.strip_prefix('@') {
+        Some(path) => io::read(Path::new(path), MAX_SEED)?,
+        None => seed.as_bytes().to_vec(),
+    };
+    if bytes.is_empty() {
+        return Err(Failure::usage("input.seed", "the seed is empty")
+            .hint("give --seed some text, or @FILE with a file that is not empty"));
+    }
+    Ok(bytes)
+}
+
+/// The longest file that is hashed as a seed.
+const MAX_SEED: u64 = 1 << 28;
 
 /// A preset's name, hex digits, or a file with one of them.
 fn read_modulus(text: &str) -> Outcome<Modulus> {
     Ok(Modulus::parse(from_file(text)?.trim())?)
 }
 
-/// A number modulo N in hex, or a file with hex, and whether it was not below N.
-fn read_number(
+/// A big-endian number in hex, or a file with hex.
+fn read_hex(text: &str, what: &'static str) -> Outcome<Vec<u8>> {
+    Ok(parse_hex(&from_file(text)?, what)?)
+}
+
+/// A number modulo N, and whether it was not below N, which is said.
+fn reduced(
     context: Context,
     modulus: &Modulus,
-    text: &str,
+    number: &[u8],
     what: &'static str,
-) -> Outcome<(Residue, bool)> {
-    let (number, reduced) = modulus.reduce(&parse_hex(&from_file(text)?, what)?);
+) -> (Residue, bool) {
+    let (number, reduced) = modulus.reduce(number);
     if reduced {
         let message = format!("{what} is not below the modulus: it was reduced");
         let fields = serde_json::json!({ what: number.to_string() });
         context.log("vdf.reduced", message, fields);
     }
-    Ok((number, reduced))
+    (number, reduced)
 }
 
 /// The text, or for `@FILE` the file's.
@@ -142,18 +234,9 @@ fn from_file(text: &str) -> Outcome<String> {
 /// The longest file of hex that is read.
 const MAX_HEX: u64 = 1 << 16;
 
-/// The preset that the modulus is.
-fn preset(modulus: &Modulus) -> Option<&'static str> {
-    match modulus {
-        m if *m == Modulus::rsa2048() => Some("rsa2048"),
-        m if *m == Modulus::lcs35() => Some("lcs35"),
-        _ => None,
-    }
-}
-
 /// The preset's name, or the digits of another modulus: what `-N` takes.
 fn name(modulus: &Modulus) -> String {
-    preset(modulus).map_or_else(|| hex::encode(modulus.to_bytes()), str::to_owned)
+    modulus.preset().map_or_else(|| hex::encode(modulus.to_bytes()), str::to_owned)
 }
 
 /// `2^20 squarings`, `1 squaring`.
@@ -186,6 +269,10 @@ impl From<Error> for Failure {
             | Error::ModulusPrime
             | Error::ModulusSmallFactor
             | Error::ModulusPower { .. } => (Exit::Usage, "input.modulus"),
+            Error::ModulusPublished { .. } => {
+                return Failure::new(Exit::Usage, "input.modulus", error)
+                    .hint("use -N rsa2048, or another modulus whose factors nobody knows");
+            }
             _ => (Exit::Usage, "input.malformed"),
         };
         Failure::new(exit, code, error)

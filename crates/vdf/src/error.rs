@@ -33,6 +33,14 @@ pub enum Error {
     /// A prime below 1024 divides the modulus: proofs modulo it would not be sound.
     #[error("a prime below 1024 divides the modulus: nothing can be proved modulo it")]
     ModulusSmallFactor,
+    /// The factors of the modulus are published.
+    #[error("the factors of {name} are public ({publication}): anyone can forge proofs modulo it")]
+    ModulusPublished {
+        /// What the modulus, or the number it shares a prime factor with, is called.
+        name: &'static str,
+        /// Where the factors are published.
+        publication: &'static str,
+    },
     /// Text is not a number in hex.
     #[error("{what} is not a number in hex: {reason}")]
     Hex {

@@ -9,7 +9,7 @@
 //! use tetralith_vdf::{Modulus, Options, Proof, Prover, System};
 //!
 //! let modulus = Modulus::rsa2048();
-//! let (x, _) = modulus.reduce(b"a public seed");
+//! let x = modulus.hash_to_element(1000, b"a public seed");
 //! let mut prover = Prover::new(System::Wesolowski, &modulus, &x, 1000, Options::default())?;
 //! let (y, proof) = prover.run(&mut |_| std::ops::ControlFlow::Continue(()))?;
 //!

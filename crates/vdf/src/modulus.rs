@@ -1,13 +1,18 @@
 //! The modulus of a delay, and numbers modulo it.
 //!
 //! A [`Modulus`] is an odd number of 64 to 8192 bits. Squaring takes any; proofs take none that is prime
-//! or a perfect power, for then the order of the group, or a good part of it, is known to all and the
-//! delay can be skipped, and none with a small factor. That nobody knows the factors cannot be tested;
-//! whoever made N must be trusted to have thrown them away. A [`Residue`] is a number modulo N; an [`Element`] one of (Z/N)*/{±1}, held as
-//! the smaller of a and N − a, in which proofs are made.
+//! or a perfect power, because then everyone knows the order of the group, or a good part of it, and can
+//! skip the delay; none with a small factor; and none whose factors are published. That nobody knows the
+//! factors cannot be tested: whoever made N must be trusted to have thrown them away. A [`Residue`] is a
+//! number modulo N. An [`Element`] is one of (Z/N)*/{±1}, held as the smaller of a and N − a; proofs are
+//! made of elements.
+
+mod published;
+mod seed;
 
 use crate::eval::CHECK_PRIME;
 use crate::{Error, nat, prime};
+use published::Published;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tetralith_kernels::mont::{FastRing, Ring};
@@ -22,7 +27,7 @@ struct Inner {
     fast: OnceLock<FastRing>,
     /// The same modulo N·c.
     checked: OnceLock<FastRing>,
-    /// What speaks against proofs, looked for when it is first asked.
+    /// What speaks against proofs, computed on the first call of [`Modulus::check_provable`].
     flaw: OnceLock<Option<Flaw>>,
     bits: u64,
 }
@@ -30,6 +35,7 @@ struct Inner {
 /// Why nothing can be proved modulo a number.
 #[derive(Clone, Copy)]
 enum Flaw {
+    Published(&'static Published),
     SmallFactor,
     Prime,
     Power { exponent: u32 },
@@ -37,6 +43,9 @@ enum Flaw {
 
 impl Flaw {
     fn of(n: &[u64]) -> Option<Self> {
+        if let Some(published) = published::find(n) {
+            return Some(Flaw::Published(published));
+        }
         if prime::has_small_factor(n) {
             return Some(Flaw::SmallFactor);
         }
@@ -85,26 +94,38 @@ impl Modulus {
     /// so elements of known low order: a second output times such an element could be proved.
     ///
     /// # Errors
-    /// [`Error::ModulusSmallFactor`], [`Error::ModulusPrime`] or [`Error::ModulusPower`].
+    /// [`Error::ModulusPublished`], [`Error::ModulusSmallFactor`], [`Error::ModulusPrime`] or
+    /// [`Error::ModulusPower`].
     pub fn check_provable(&self) -> Result<(), Error> {
         match self.0.flaw.get_or_init(|| Flaw::of(self.limbs())) {
             None => Ok(()),
+            Some(Flaw::Published(Published { name, publication })) => {
+                Err(Error::ModulusPublished { name, publication })
+            }
             Some(Flaw::SmallFactor) => Err(Error::ModulusSmallFactor),
             Some(Flaw::Prime) => Err(Error::ModulusPrime),
             Some(Flaw::Power { exponent }) => Err(Error::ModulusPower { exponent: *exponent }),
         }
     }
 
-    /// Makes a modulus from a preset's name (`rsa2048`, `lcs35`) or from hex digits.
+    /// Makes a modulus from a preset's name (`rsa2048`, `lcs35`) or from hex digits. Case and hyphens in
+    /// a name do not matter: `RSA-2048` is `rsa2048`.
     ///
     /// # Errors
     /// As [`Modulus::from_bytes`], and [`Error::Hex`].
     pub fn parse(text: &str) -> Result<Self, Error> {
-        match text {
-            "rsa2048" => Ok(Self::rsa2048()),
-            "lcs35" => Ok(Self::lcs35()),
-            _ => Self::from_bytes(&parse_hex(text, "the modulus")?),
+        let name = text.replace(['-', '_'], "").to_ascii_lowercase();
+        match PRESETS.iter().find(|(preset, _)| *preset == name) {
+            Some((_, preset)) => Ok(preset()),
+            None => Self::from_bytes(&parse_hex(text, "the modulus")?),
         }
+    }
+
+    /// The name of the preset that this modulus is.
+    #[must_use]
+    pub fn preset(&self) -> Option<&'static str> {
+        let found = PRESETS.iter().find(|(_, preset)| preset() == *self);
+        found.map(|(name, _)| *name)
     }
 
     /// The RSA-2048 number of the RSA factoring challenge, 2048 bits.
@@ -113,7 +134,8 @@ impl Modulus {
         preset(&RSA2048, include_str!("presets/rsa2048.hex"))
     }
 
-    /// The modulus of the LCS35 time capsule of 1999, 2046 bits.
+    /// The modulus of the LCS35 time capsule of 1999, 2046 bits. Its factors have been public since 2019:
+    /// it can be squared, for its known answers, and nothing can be proved modulo it.
     #[must_use]
     pub fn lcs35() -> Self {
         preset(&LCS35, include_str!("presets/lcs35.hex"))
@@ -340,6 +362,10 @@ pub(crate) fn pow_small(mut a: u64, mut e: u64, q: u64) -> u64 {
     out
 }
 
+/// The presets by their names.
+type Preset = (&'static str, fn() -> Modulus);
+const PRESETS: [Preset; 2] = [("rsa2048", Modulus::rsa2048), ("lcs35", Modulus::lcs35)];
+
 fn preset(cell: &'static OnceLock<Modulus>, digits: &str) -> Modulus {
     let make = || {
         let bytes = parse_hex(digits, "the preset").expect("a preset is in hex");
@@ -361,7 +387,12 @@ mod tests {
             assert_eq!(preset.bits(), bits);
             assert_eq!(Modulus::from_bytes(&preset.to_bytes()).unwrap(), preset);
         }
-        assert_eq!(Modulus::parse("rsa2048").unwrap(), Modulus::rsa2048());
+        for name in ["rsa2048", "RSA2048", "rsa-2048", "RSA-2048", "rsa_2048"] {
+            assert_eq!(Modulus::parse(name).unwrap(), Modulus::rsa2048());
+        }
+        assert_eq!(Modulus::parse("LCS-35").unwrap().preset(), Some("lcs35"));
+        assert_eq!(Modulus::parse("cfa92a1c6559dd55bb75027437309ad3").unwrap().preset(), None);
+        assert!(matches!(Modulus::parse("rsa1024"), Err(Error::Hex { .. })));
     }
 
     #[test]

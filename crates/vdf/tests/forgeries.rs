@@ -206,3 +206,40 @@ fn no_squarings_at_all() {
         assert_eq!(proof.system(), plain);
     }
 }
+
+/// The equation of this proof holds and its output is false: the factors of the modulus are public.
+#[test]
+fn a_proof_made_with_published_factors() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/vdf/forged_lcs35.hex");
+    let text = std::fs::read_to_string(path).unwrap();
+    let bytes = tetralith_vdf::parse_hex(&text, "the proof").unwrap();
+    let published = |error| matches!(error, Err(Error::ModulusPublished { name: "lcs35", .. }));
+    assert!(published(judged(&bytes)));
+    let modulus = Modulus::lcs35();
+    assert!(published(Proof::from_bytes_modulo(&bytes, &modulus).map(drop)));
+    let (x, _) = modulus.reduce(&[2]);
+    for system in SYSTEMS {
+        let prover = Prover::new(system, &modulus, &x, T, Options::default());
+        assert!(published(prover.map(drop)));
+    }
+    // By value: as bytes, with leading zeros, and for a multiple of one of the primes.
+    let copy = Modulus::from_bytes(&[&[0; 9][..], &modulus.to_bytes()].concat()).unwrap();
+    assert!(published(copy.check_provable()));
+    let multiple = times_large(&modulus);
+    assert!(published(multiple.check_provable()));
+}
+
+/// N times a prime of 61 bits.
+fn times_large(modulus: &Modulus) -> Modulus {
+    let prime = (1u128 << 61) - 1;
+    let (mut product, mut carry) = (vec![0; 8], 0u128);
+    for byte in modulus.to_bytes().iter().rev() {
+        carry += u128::from(*byte) * prime;
+        product.push(carry as u8);
+        carry >>= 8;
+    }
+    product.drain(..8);
+    (0..8).for_each(|i| product.push((carry >> (8 * i)) as u8));
+    product.reverse();
+    Modulus::from_bytes(&product).unwrap()
+}

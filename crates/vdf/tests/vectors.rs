@@ -58,3 +58,17 @@ fn lcs35_is_the_preset() {
     let decoded: Vec<u8> = limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
     assert_eq!(decoded, bytes);
 }
+
+#[test]
+fn seeds_hash_to_the_frozen_inputs() {
+    let vectors: Value = serde_json::from_str(&read("seeds.json")).unwrap();
+    let cases = vectors["cases"].as_array().unwrap();
+    for case in cases {
+        let text = |name: &str| case[name].as_str().unwrap();
+        let modulus = Modulus::parse(text("modulus")).unwrap();
+        let seed = parse_hex(text("seed_hex"), "seed").unwrap();
+        let x = modulus.hash_to_element(text("iterations").parse().unwrap(), &seed);
+        assert_eq!(x.to_string(), text("x"), "{case}");
+    }
+    assert_eq!(cases.len(), 10);
+}

@@ -1,7 +1,7 @@
 //! `tetralith vdf eval`, and the loop that all long evaluations share.
 
 use super::state::State;
-use super::{Job, name, squarings};
+use super::{Job, Task, name, squarings};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
@@ -25,12 +25,13 @@ pub(crate) struct Eval {
 
 /// Runs `tetralith vdf eval`.
 pub(super) fn run(context: Context, command: &Eval) -> Outcome {
-    let (modulus, x, reduced) = command.job.read(context)?;
-    let iterations = command.job.count.value();
+    let task = command.job.read(context)?;
+    let Task { modulus, x, iterations, .. } = &task;
+    let iterations = *iterations;
     let start = Instant::now();
     let checkpoint = command.checkpoint.as_deref().map(io::target);
     let mut watched = Watched::new(context, checkpoint.as_deref(), None)?;
-    let mut evaluation = watched.start(&modulus, &x, iterations)?;
+    let mut evaluation = watched.start(modulus, x, iterations)?;
     if let Err(flaw) = modulus.check_provable() {
         context.log("vdf.modulus", format!("{flaw}; it is squared all the same"), json!({}));
     }
@@ -38,12 +39,11 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
     let y = watched.run(&mut evaluation)?;
     let seconds = start.elapsed().as_secs_f64();
     let mut fields = json!({
-        "y": y.to_string(), "modulus": name(&modulus), "bits": modulus.bits(),
-        "modulus_bits": modulus.bits(),
-        "iterations": iterations, "seconds": seconds, "kernel": evaluation.kernel(),
+        "y": y.to_string(), "x": x.to_string(), "input": task.input(), "modulus": name(modulus),
+        "modulus_bits": modulus.bits(), "iterations": iterations, "seconds": seconds, "kernel": evaluation.kernel(),
         "per_second": ((iterations - from) as f64 / seconds.max(1e-9)).round(),
     });
-    if reduced {
+    if task.reduced {
         fields["reduced"] = true.into();
     }
     context.answer(y, fields)

@@ -51,11 +51,8 @@ impl Challenge {
 
     /// The preset's name, or the digits of another modulus: what a request says.
     fn modulus_name(&self) -> String {
-        let preset = |name: &&str| Modulus::parse(name).is_ok_and(|preset| preset == self.modulus);
-        match ["rsa2048", "lcs35"].iter().find(|&name| preset(name)) {
-            Some(name) => (*name).to_owned(),
-            None => hex::encode(self.modulus.to_bytes()),
-        }
+        let digits = || hex::encode(self.modulus.to_bytes());
+        self.modulus.preset().map_or_else(digits, str::to_owned)
     }
 
     /// Makes the challenge's folder.

@@ -227,9 +227,14 @@ impl Task {
         }
         let modulus = Modulus::parse(asked.modulus.trim())?;
         let (x, reduced) = modulus.reduce(&parse_hex(&asked.x, "x")?);
-        if let Some(system) = asked.proof.system() {
+        match (asked.proof.system(), modulus.check_provable()) {
             // What can be evaluated and not proved is refused now, not after the last squaring.
-            Prover::new(system, &modulus, &x, iterations, Default::default())?;
+            (Some(system), _) => {
+                Prover::new(system, &modulus, &x, iterations, Default::default())?;
+            }
+            // A service of delays has nothing to sell where everyone can skip them.
+            (None, Err(error @ Error::ModulusPublished { .. })) => return Err(error.into()),
+            (None, _) => {}
         }
         Ok(Task { modulus, x, reduced, iterations, proof: asked.proof })
     }

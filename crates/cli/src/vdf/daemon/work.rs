@@ -123,6 +123,7 @@ fn explain(error: Error, kept: &Path) -> Failure {
             "start the daemon with the --memory it had and submit the challenge again, or delete it \
              first to begin anew"
         }
+        Error::ModulusPublished { .. } => return error.into(),
         // A request was checked when it was taken: this is about the files.
         _ => {
             "submit the challenge again: what is damaged is set aside, and it goes on without that"
@@ -180,6 +181,10 @@ impl<'a> Watch<'a> {
     fn work(&mut self, options: Options) -> Computed {
         let Challenge { modulus, x, iterations, proof, .. } = &self.entry.challenge;
         let kept = self.entry.challenge.kept(self.store.jobs());
+        // A folder of an older daemon may hold challenges that are refused today.
+        if let Err(error @ Error::ModulusPublished { .. }) = modulus.check_provable() {
+            return Err(error);
+        }
         let Some(system) = proof.system() else {
             return Ok((self.evaluate(&kept)?, None));
         };
