@@ -11,6 +11,11 @@ pub fn secret(bytes: &mut [u8]) {
     mark(UNDEFINED, bytes.as_mut_ptr(), bytes.len());
 }
 
+/// Marks limbs as secret.
+pub fn secret_limbs(limbs: &mut [u64]) {
+    mark(UNDEFINED, limbs.as_mut_ptr().cast(), size_of_val(limbs));
+}
+
 /// Marks bytes as public, because they are about to be given away.
 pub fn public_bytes(bytes: &mut [u8]) {
     mark(DEFINED, bytes.as_mut_ptr(), bytes.len());
@@ -84,6 +89,9 @@ mod tests {
         let mut bytes = [1, 2, 3];
         secret(&mut bytes);
         public_bytes(&mut bytes);
+        let mut limbs = [1, 2];
+        secret_limbs(&mut limbs);
+        assert_eq!(limbs.map(public), [1, 2]);
         assert_eq!(public(bytes), [1, 2, 3]);
         assert!(!is_checked());
         assert_eq!(errors(), 0);

@@ -20,6 +20,8 @@ use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{Key, KeyInit, XChaCha20Poly1305, XNonce};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
+use std::hint::black_box;
+use tetralith_kernels::ct;
 use tetralith_kernels::mont::Ring;
 use zeroize::Zeroizing;
 
@@ -77,6 +79,8 @@ pub fn seal(
     sealed.ciphertext = cipher
         .encrypt(&XNonce::from(nonce), payload)
         .expect("a file in memory is shorter than the cipher's limit of 2^38 bytes");
+    // The ciphertext is given away; its key came from the factors.
+    ct::public_bytes(&mut sealed.ciphertext);
     Ok(sealed)
 }
 
@@ -97,12 +101,16 @@ pub fn random_modulus(bits: u32, rng: &mut impl CryptoRng) -> Result<Modulus, Er
 impl Factors {
     /// Two different primes, 3 mod 4, whose product has exactly `bits` bits.
     fn random(bits: u32, rng: &mut impl CryptoRng) -> Self {
-        let [p, q] = prime::two_primes(bits / 2, rng);
+        let [mut p, mut q] = prime::two_primes(bits / 2, rng);
+        // How long the search took is known; from here on nothing depends on the factors.
+        [&mut p, &mut q].into_iter().for_each(|prime| ct::secret_limbs(prime));
         Self { p, q }
     }
 
     fn product(&self) -> Modulus {
-        Modulus::from_limbs_unchecked(&nat::mul(&self.p, &self.q))
+        // The product is given away.
+        let product = nat::mul(&self.p, &self.q).into_iter().map(ct::public);
+        Modulus::from_limbs_unchecked(&product.collect::<Vec<u64>>())
     }
 
     /// a^(2^T) mod N, in two exponentiations of half the size.
@@ -168,7 +176,8 @@ fn rem_wide(ring: &Ring, a: &[u64]) -> Vec<u64> {
 /// a mod p for a below 2·p, by a subtraction whose result is picked by a mask.
 fn reduce_once(a: &[u64], p: &[u64]) -> Vec<u64> {
     let mut out = a.to_vec();
-    let keep = u64::from(nat::sub(&mut out, p)).wrapping_neg();
+    // Opaque: told that the mask is all or nothing, the compiler would branch on it.
+    let keep = black_box(u64::from(nat::sub(&mut out, p)).wrapping_neg());
     out.iter_mut().zip(a).for_each(|(out, &a)| *out = *out & !keep | a & keep);
     out
 }
@@ -176,7 +185,7 @@ fn reduce_once(a: &[u64], p: &[u64]) -> Vec<u64> {
 /// a − b mod p for a, b below p.
 fn sub_mod(a: &[u64], b: &[u64], p: &[u64]) -> Vec<u64> {
     let mut out = a.to_vec();
-    let add = u64::from(nat::sub(&mut out, b)).wrapping_neg();
+    let add = black_box(u64::from(nat::sub(&mut out, b)).wrapping_neg());
     let masked = Zeroizing::new(p.iter().map(|&limb| limb & add).collect::<Vec<u64>>());
     nat::add(&mut out, &masked);
     out

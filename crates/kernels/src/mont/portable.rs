@@ -237,7 +237,8 @@ pub(super) fn subtract_once(out: &mut [u64], a: &[u64], n: &[u64], carry: u64) {
         *out = difference as u64;
         borrow = (difference >> 64) as u64 & 1;
     }
-    let keep = 0u64.wrapping_sub(borrow & (carry ^ 1));
+    // Opaque: told that the mask is all or nothing, the compiler would branch on it.
+    let keep = core::hint::black_box(0u64.wrapping_sub(borrow & (carry ^ 1)));
     for (out, &a) in out.iter_mut().zip(a) {
         *out = *out & !keep | a & keep;
     }

@@ -1,6 +1,7 @@
 //! Arithmetic modulo one odd number, in Montgomery form.
 
 use super::portable;
+use crate::ct;
 use core::cmp::Ordering;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -22,10 +23,14 @@ impl Ring {
     /// Makes the ring of an odd modulus above one; leading zero limbs are dropped.
     ///
     /// Returns `None` where the modulus is even, zero or one.
+    ///
+    /// # Security
+    /// Constant time but for the modulus's number of bits, and for whether it is even, zero or one.
     #[must_use]
     pub fn new(modulus: &[u64]) -> Option<Self> {
-        let len = modulus.iter().rposition(|&limb| limb != 0)? + 1;
-        if modulus[0] & 1 == 0 || modulus[..len] == [1] {
+        // Public: the factors of a time-lock are odd and their size is known.
+        let len = modulus.iter().rposition(|&limb| ct::public(limb != 0))? + 1;
+        if ct::public(modulus[0] & 1 == 0) || ct::public(len == 1 && modulus[0] == 1) {
             return None;
         }
         let n = modulus[..len].to_vec();
@@ -274,7 +279,9 @@ pub(super) fn select(pick: &mut [u64], table: &[u64], index: u64) {
 
 /// 2^(64·L) mod n, by doubling the largest power of two below n.
 fn power_of_two(n: &[u64]) -> Vec<u64> {
-    let top = bit_len(n) - 1;
+    // The number of bits of the top limb is public, as the modulus's size is.
+    let zeros = ct::public(n[n.len() - 1]).leading_zeros() as usize;
+    let top = 64 * n.len() - zeros - 1;
     let mut value = vec![0; n.len()];
     value[top / 64] = 1 << (top % 64);
     for _ in top..64 * n.len() {
@@ -296,7 +303,8 @@ fn double_mod(a: &mut [u64], n: &[u64]) {
         borrow = u64::from(b0) | u64::from(d < borrow);
     }
     // Subtract n, or zero, by a mask.
-    let mask = (carry | (borrow ^ 1)).wrapping_neg();
+    // Opaque: told that the mask is all or nothing, the compiler would branch on it.
+    let mask = core::hint::black_box((carry | (borrow ^ 1)).wrapping_neg());
     let mut borrow = 0;
     for (a, &n) in a.iter_mut().zip(n) {
         let difference = u128::from(*a).wrapping_sub(u128::from(n & mask) + u128::from(borrow));
