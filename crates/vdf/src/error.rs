@@ -30,6 +30,16 @@ pub enum Error {
         /// The smallest prime exponent.
         exponent: u32,
     },
+    /// The modulus is m^k + 1 or m^k − 1 for some whole m.
+    #[error(
+        "the modulus is m^{exponent} {sign} 1: m has a known low order, so false outputs could be proved"
+    )]
+    ModulusSpecial {
+        /// The smallest prime exponent.
+        exponent: u32,
+        /// The sign before the 1.
+        sign: char,
+    },
     /// A prime below 1024 divides the modulus: proofs modulo it would not be sound.
     #[error("a prime below 1024 divides the modulus: nothing can be proved modulo it")]
     ModulusSmallFactor,
@@ -54,6 +64,18 @@ pub enum Error {
     NotReduced {
         /// Which number.
         what: &'static str,
+    },
+    /// A number was read modulo another modulus: it is too wide, too narrow or too large for this one.
+    #[error(
+        "{what} is a number of {got} bytes modulo another modulus: expected one of {expected} bytes below N"
+    )]
+    ForeignResidue {
+        /// Which number.
+        what: &'static str,
+        /// The bytes of a number modulo N.
+        expected: u64,
+        /// The bytes found.
+        got: u64,
     },
     /// A number shares a factor with the modulus.
     #[error("{what} shares a factor with the modulus")]

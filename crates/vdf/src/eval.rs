@@ -87,8 +87,9 @@ impl Evaluation {
     /// Starts at x.
     ///
     /// # Errors
-    /// [`Error::TooManySquarings`] above 2^63.
+    /// [`Error::TooManySquarings`] above 2^63; [`Error::ForeignResidue`] where x is no number modulo N.
     pub fn new(modulus: &Modulus, x: &Residue, iterations: u64) -> Result<Self, Error> {
+        modulus.check_residue(x, "x")?;
         let mut start = x.limbs().to_vec();
         start.push(0);
         Self::start(modulus, x, iterations, 0, start)
@@ -246,6 +247,9 @@ impl Evaluation {
             return Err(Error::Faulty(self.faults_in_a_row));
         }
         let fault = Fault { found_at: self.done, back_to: self.good.0 };
+        // The error may lie in the kernel's constants, where it would stay: they are computed again from N.
+        self.modulus = self.modulus.rebuilt();
+        self.squarer = Squarer::of(self.modulus.checked().clone());
         self.load_good();
         Ok(Some(fault))
     }
@@ -287,6 +291,17 @@ impl Evaluation {
     /// The tape that was recorded.
     pub(crate) fn take_tape(&mut self) -> Option<Tape> {
         self.tape.take()
+    }
+
+    /// Spoils the constants of the kernel, as failing memory would: it squares modulo another number from
+    /// now on. For tests of the check.
+    #[doc(hidden)]
+    pub fn inject_kernel_fault(&mut self) {
+        let value = self.squarer.value();
+        let mut product = nat::mul(self.modulus.limbs(), &[CHECK_PRIME]);
+        product[0] ^= 1 << 17;
+        self.squarer = Squarer::new(&product).expect("an odd number");
+        self.squarer.set(&value);
     }
 
     /// Flips a bit of the running value, as a failing machine would, for tests of the check.

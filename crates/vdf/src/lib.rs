@@ -6,19 +6,16 @@
 //! take.
 //!
 //! ```
-//! use tetralith_vdf::{Modulus, Options, Proof, Prover, System};
+//! use tetralith_vdf::{Expected, Input, Modulus, Options, Proof, Prover, System};
 //!
 //! let modulus = Modulus::rsa2048();
 //! let x = modulus.hash_to_element(1000, b"a public seed");
 //! let mut prover = Prover::new(System::Wesolowski, &modulus, &x, 1000, Options::default())?;
 //! let (y, proof) = prover.run(&mut |_| std::ops::ControlFlow::Continue(()))?;
 //!
-//! let read = Proof::from_bytes(&proof.to_bytes())?;
-//! read.expect_modulus(&modulus)?;
-//! read.expect_input(&x)?;
-//! read.expect_iterations(1000)?;
-//! read.verify()?;
-//! assert_eq!(read.statement().y, y.element(&modulus));
+//! let input = Input::Seed(b"a public seed");
+//! let expected = Expected { modulus: &modulus, input, iterations: 1000 };
+//! assert_eq!(Proof::verify_encoded(&proof.to_bytes(), &expected)?, y.element(&modulus));
 //! # Ok::<(), tetralith_vdf::Error>(())
 //! ```
 //!
@@ -46,6 +43,6 @@ pub use checkpoint::Checkpoint;
 pub use error::{Count, Error};
 pub use eval::{Evaluation, Fault, Progress, eval};
 pub use modulus::{Element, Modulus, Residue, parse_hex};
-pub use proof::Proof;
+pub use proof::{Expected, Input, Proof};
 pub use prover::{Next, Options, Prover};
 pub use transcript::{Statement, System};

@@ -39,6 +39,7 @@ enum Flaw {
     SmallFactor,
     Prime,
     Power { exponent: u32 },
+    Special { exponent: u32, sign: char },
 }
 
 impl Flaw {
@@ -54,7 +55,16 @@ impl Flaw {
         if prime::is_probable_prime(n, 8) {
             return Some(Flaw::Prime);
         }
-        perfect_power(n).map(|exponent| Flaw::Power { exponent })
+        if let Some(exponent) = perfect_power(n) {
+            return Some(Flaw::Power { exponent });
+        }
+        // N = m^k ± 1: then m^k is −1 or 1 modulo N, so that everyone knows an element of low order.
+        let [mut above, mut below] = [[n, &[0]].concat(), n.to_vec()];
+        nat::add(&mut above, &[1]);
+        nat::sub(&mut below, &[1]);
+        [(below, '+'), (above, '-')].into_iter().find_map(|(power, sign)| {
+            perfect_power(&power).map(|exponent| Flaw::Special { exponent, sign })
+        })
     }
 }
 
@@ -63,6 +73,10 @@ impl Modulus {
     pub const MIN_BITS: u64 = 64;
     /// The most bits of a modulus.
     pub const MAX_BITS: u64 = 8192;
+
+    /// A modulus of so many bits or fewer can be factored by whoever pays for it: RSA-250, of 829 bits, took
+    /// 2700 core years in 2020, and 1024 bits are within reach of large organizations.
+    pub const FACTORABLE_BITS: u64 = 1024;
 
     /// Makes a modulus from big-endian bytes; leading zero bytes are allowed.
     ///
@@ -90,12 +104,34 @@ impl Modulus {
         Self(Arc::new(Inner { bits: nat::bit_len(n), ring, fast, checked, flaw: OnceLock::new() }))
     }
 
+    /// The same modulus with all its tables computed again from N.
+    ///
+    /// The tables may have been changed by failing memory; a run that finds an error goes on with new ones.
+    pub(crate) fn rebuilt(&self) -> Self {
+        Self::from_limbs_unchecked(self.limbs())
+    }
+
+    /// The same modulus with tables of another number, as failing memory could leave them, for tests.
+    #[cfg(test)]
+    pub(crate) fn with_wrong_tables(&self) -> Self {
+        let spoiled = Self::from_limbs_unchecked(self.limbs());
+        let fast = |n: &[u64]| {
+            let mut n = n.to_vec();
+            n[0] ^= 1 << 17;
+            FastRing::new(&Ring::new(&n).expect("an odd number"))
+        };
+        assert!(spoiled.0.fast.set(fast(self.limbs())).is_ok());
+        let product = nat::mul(self.limbs(), &[CHECK_PRIME]);
+        assert!(spoiled.0.checked.set(fast(&product)).is_ok());
+        spoiled
+    }
+
     /// Refuses a modulus for which everybody can skip the delay, or that everybody knows a factor of, and
     /// so elements of known low order: a second output times such an element could be proved.
     ///
     /// # Errors
-    /// [`Error::ModulusPublished`], [`Error::ModulusSmallFactor`], [`Error::ModulusPrime`] or
-    /// [`Error::ModulusPower`].
+    /// [`Error::ModulusPublished`], [`Error::ModulusSmallFactor`], [`Error::ModulusPrime`],
+    /// [`Error::ModulusPower`] or [`Error::ModulusSpecial`].
     pub fn check_provable(&self) -> Result<(), Error> {
         match self.0.flaw.get_or_init(|| Flaw::of(self.limbs())) {
             None => Ok(()),
@@ -105,6 +141,9 @@ impl Modulus {
             Some(Flaw::SmallFactor) => Err(Error::ModulusSmallFactor),
             Some(Flaw::Prime) => Err(Error::ModulusPrime),
             Some(Flaw::Power { exponent }) => Err(Error::ModulusPower { exponent: *exponent }),
+            Some(Flaw::Special { exponent, sign }) => {
+                Err(Error::ModulusSpecial { exponent: *exponent, sign: *sign })
+            }
         }
     }
 
@@ -145,6 +184,12 @@ impl Modulus {
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.0.bits
+    }
+
+    /// Whether the modulus is so small that it can be factored: see [`Modulus::FACTORABLE_BITS`].
+    #[must_use]
+    pub fn is_factorable(&self) -> bool {
+        self.0.bits <= Self::FACTORABLE_BITS
     }
 
     /// The bytes of every number modulo N when written.
@@ -219,6 +264,18 @@ impl Modulus {
         Ok(element)
     }
 
+    /// Refuses a number that was read modulo another modulus, unless it is one modulo this one too.
+    ///
+    /// # Errors
+    /// [`Error::ForeignResidue`], with `what` in the message.
+    pub(crate) fn check_residue(&self, a: &Residue, what: &'static str) -> Result<(), Error> {
+        if a.width == self.width() && self.ring().is_canonical(&a.limbs) {
+            return Ok(());
+        }
+        let (expected, got) = (self.width() as u64, a.width as u64);
+        Err(Error::ForeignResidue { what, expected, got })
+    }
+
     /// Wraps canonical limbs.
     pub(crate) fn residue(&self, limbs: Vec<u64>) -> Residue {
         debug_assert!(self.ring().is_canonical(&limbs));
@@ -259,8 +316,13 @@ impl Residue {
     }
 
     /// The element of (Z/N)*/{±1} that the number stands for: the smaller of a and N − a.
+    ///
+    /// `modulus` is the one that the number was read by; another gives an element that equals nothing.
     #[must_use]
     pub fn element(&self, modulus: &Modulus) -> Element {
+        if modulus.check_residue(self, "a").is_err() {
+            return Element(self.clone());
+        }
         let mut other = modulus.limbs().to_vec();
         nat::sub(&mut other, &self.limbs);
         let limbs = match nat::cmp(&other, &self.limbs) {
@@ -330,8 +392,8 @@ pub fn parse_hex(text: &str, what: &'static str) -> Result<Vec<u8>, Error> {
 /// A kth power is a kth power modulo every prime q, and where k divides q − 1 only one number in k is:
 /// a few such q sort nearly every n out before the root is taken.
 fn perfect_power(n: &[u64]) -> Option<u32> {
-    // The base is odd, so at least 3, and k is at most log2(n)/log2(3).
-    let limit = nat::bit_len(n) * 1000 / 1584 + 2;
+    // The base is at least 2, and k at most log2(n).
+    let limit = nat::bit_len(n) + 1;
     prime::primes_below(limit as usize).find_map(|k| {
         let power = may_be_power(n, k) && nat::has_root(n, k as u32);
         power.then_some(k as u32)

@@ -31,6 +31,27 @@ pub(crate) struct Segment {
     pub(crate) proof: Element,
 }
 
+/// What a verifier wants proved. A proof of anything else is right and says nothing to him, so all of it is
+/// compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected<'a> {
+    /// The modulus N.
+    pub modulus: &'a Modulus,
+    /// The input x.
+    pub input: Input<'a>,
+    /// The number of squarings T.
+    pub iterations: u64,
+}
+
+/// The input that a verifier expects.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// The hash of this seed ([`Modulus::hash_to_element`]).
+    Seed(&'a [u8]),
+    /// This number. Outputs of raw inputs multiply: take a seed where you can.
+    Raw(&'a Residue),
+}
+
 const MAGIC: &[u8; 4] = b"TVDP";
 const VERSION: u8 = 1;
 const WHAT: &str = "proof";
@@ -102,6 +123,39 @@ impl Proof {
             Body::Segmented(_) => wesolowski::verify_many(&self.claims()).into_iter().collect(),
             Body::Pietrzak(proof) => pietrzak::verify(&self.statement, proof),
         }
+    }
+
+    /// Reads an encoded proof, compares its whole statement, checks the proof, and returns y up to its sign.
+    ///
+    /// This is the call for verifiers who know what they want proved.
+    ///
+    /// ```
+    /// use tetralith_vdf::{Expected, Input, Modulus, Options, Proof, Prover, System};
+    ///
+    /// let modulus = Modulus::rsa2048();
+    /// let x = modulus.hash_to_element(1000, b"a public seed");
+    /// let mut prover = Prover::new(System::Pietrzak, &modulus, &x, 1000, Options::default())?;
+    /// let (y, proof) = prover.run(&mut |_| std::ops::ControlFlow::Continue(()))?;
+    ///
+    /// let input = Input::Seed(b"a public seed");
+    /// let expected = Expected { modulus: &modulus, input, iterations: 1000 };
+    /// assert_eq!(Proof::verify_encoded(&proof.to_bytes(), &expected)?, y.element(&modulus));
+    /// # Ok::<(), tetralith_vdf::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Proof::from_bytes_modulo`], the `expect_…` functions and [`Proof::verify`], in this order.
+    pub fn verify_encoded(bytes: &[u8], expected: &Expected<'_>) -> Result<Element, Error> {
+        let Expected { modulus, input, iterations } = *expected;
+        modulus.check_provable()?;
+        let proof = Self::from_bytes_modulo(bytes, modulus)?;
+        proof.expect_iterations(iterations)?;
+        match input {
+            Input::Seed(seed) => proof.expect_input(&modulus.hash_to_element(iterations, seed))?,
+            Input::Raw(x) => proof.expect_input(x)?,
+        }
+        proof.verify()?;
+        Ok(proof.statement.y)
     }
 
     /// Checks many proofs, of whatever systems and moduli, and says of each whether it is right.

@@ -8,7 +8,7 @@ use crate::eval::{self, Progress};
 use crate::tape::Tape;
 use crate::transcript::{Statement, System};
 use crate::wesolowski::{Unproved, Watch};
-use crate::{Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
+use crate::{Checkpoint, Element, Error, Modulus, Proof, Residue, pietrzak, wesolowski};
 use course::Course;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -105,8 +105,8 @@ impl Prover {
     /// Prepares a run. Of no squarings at all, n-Wesolowski makes a plain Wesolowski proof.
     ///
     /// # Errors
-    /// [`Error::ModulusSmallFactor`] where a small prime divides N; [`Error::NotUnit`] where x has a factor
-    /// in common with N; [`Error::TooManySquarings`] above 2^63.
+    /// As [`Modulus::check_provable`]; [`Error::ForeignResidue`] where x is no number modulo N;
+    /// [`Error::NotUnit`] where it has a factor in common with N; [`Error::TooManySquarings`] above 2^63.
     pub fn new(
         system: System,
         modulus: &Modulus,
@@ -115,6 +115,7 @@ impl Prover {
         options: Options,
     ) -> Result<Self, Error> {
         modulus.check_provable()?;
+        modulus.check_residue(x, "x")?;
         if !x.is_unit(modulus) {
             return Err(Error::NotUnit { what: "x" });
         }
@@ -197,6 +198,9 @@ impl Prover {
                 Err(Unproved::Wrong) => {
                     wrong += 1;
                     course.begin_again(i, wrong)?;
+                    // The error may lie in the modulus's tables, where it would stay.
+                    self.modulus = self.modulus.rebuilt();
+                    course.run.modulus = self.modulus.clone();
                     continue;
                 }
             };
@@ -208,6 +212,20 @@ impl Prover {
             }
             return Ok((y, finished?));
         }
+    }
+
+    /// How many squarings the state at `kept` holds; 0 where there is none, or it is of another run or damaged.
+    #[must_use]
+    pub fn kept(&self, kept: &Path) -> u64 {
+        let Ok(Some((run, _))) = Course::begun(self).load(kept) else { return 0 };
+        let finished = run.finished.len();
+        let before: u64 = run.stages[..finished].iter().map(|stage| stage.iterations).sum();
+        let (stage, x) = (run.stages[finished], run.start(finished));
+        let ours = |checkpoint: &Checkpoint| {
+            Ok(checkpoint.expect(&self.modulus, &x, stage.iterations).is_ok())
+        };
+        let checkpoint = Checkpoint::load_where(kept, ours).ok().and_then(|(found, _)| found);
+        before + checkpoint.map_or(0, |checkpoint| checkpoint.done())
     }
 
     /// Removes the state that [`Prover::run_kept`] keeps.
@@ -309,6 +327,29 @@ fn segment_lengths(iterations: u64, segments: usize) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An error in the tables of the modulus stays until they are computed again.
+    #[test]
+    fn wrong_tables_cost_no_proof() {
+        let right = Modulus::rsa2048();
+        let x = right.hash_to_element(3000, b"tables");
+        for system in [System::Wesolowski, System::Segmented, System::Pietrzak] {
+            let options = Options { segments: 2, ..Options::default() };
+            let mut prover = Prover::new(system, &right, &x, 3000, options).unwrap();
+            prover.modulus = right.with_wrong_tables();
+            let mut faults = 0;
+            let (y, proof) = prover
+                .run(&mut |progress| {
+                    faults += usize::from(progress.fault.is_some());
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+            assert!(faults > 0, "{system:?}");
+            let expected = eval::eval(&right, &x, 3000, &mut |_| ControlFlow::Continue(()));
+            assert_eq!(y, expected.unwrap(), "{system:?}");
+            Proof::from_bytes(&proof.to_bytes()).unwrap().verify().unwrap();
+        }
+    }
 
     #[test]
     fn segments_add_up() {

@@ -103,21 +103,24 @@ impl Transcript {
 
     /// The challenge prime of 256 bits.
     pub(crate) fn challenge_prime(&self) -> [u64; 4] {
-        hash_to_prime(&self.digest(), PRIME_ROUNDS)
+        verifiers_prime(&Hashes::new(&self.digest()))
     }
 
     /// The same for who makes a proof, with fewer rounds: where a composite passes, the verifier finds another
     /// prime, and the proof is refused.
     pub(crate) fn challenge_prime_for_proof(&self) -> [u64; 4] {
-        hash_to_prime(&self.digest(), ROUNDS_FOR_PROOF)
+        prime::first_probable_prime(&Hashes::new(&self.digest()), ROUNDS_FOR_PROOF)
     }
 }
 
-/// The first probable prime among SHA-256(label ‖ seed ‖ counter), the lowest and highest bits set.
+/// The first candidate that is a prime, as a verifier tests it. Deterministic, so that every verifier finds the
+/// same one by himself.
 ///
-/// Deterministic, so a verifier finds the same prime by himself, and tests it to be prime.
-fn hash_to_prime(seed: &[u8; 32], rounds: u32) -> [u64; 4] {
-    prime::first_probable_prime(&Hashes::new(seed), rounds)
+/// With fewer rounds no known transcript gives another prime: a composite that passes one round would have to
+/// come out of SHA-256, which is expected once in about 2^70 searches. The tests therefore put a composite that
+/// passes several rounds among the candidates.
+fn verifiers_prime(candidates: &impl Candidates) -> [u64; 4] {
+    prime::first_probable_prime(candidates, PRIME_ROUNDS)
 }
 
 /// The candidates for a challenge prime.
@@ -201,15 +204,55 @@ mod tests {
         assert!(prime::is_probable_prime(&prime, 64));
     }
 
+    /// p·(2p − 1) for primes p and 2p − 1: it passes Fermat's test with base 2 and the first three rounds.
+    const COMPOSITE: [u64; 4] = [
+        0xf8d1_a1d8_22bf_9f35,
+        0x984e_92e9_2b76_7c01,
+        0xbe4f_9044_3101_2332,
+        0xd54c_958b_0b57_e44e,
+    ];
+    /// 2^256 − 2^32 − 977.
+    const PRIME: [u64; 4] = [0xffff_fffe_ffff_fc2f, u64::MAX, u64::MAX, u64::MAX];
+
+    /// A composite first, and then primes only.
+    struct Planted;
+
+    impl Candidates for Planted {
+        fn one(&self, counter: u64) -> [u64; 4] {
+            if counter == 0 { COMPOSITE } else { PRIME }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        fn sixteen(&self, _: Lanes8, first: u64) -> [[u32; 16]; 8] {
+            let word = |t: usize, lane: usize| {
+                let limb = self.one(first + lane as u64)[3 - t / 2];
+                (if t.is_multiple_of(2) { limb >> 32 } else { limb }) as u32
+            };
+            std::array::from_fn(|t| std::array::from_fn(|lane| word(t, lane)))
+        }
+    }
+
+    #[test]
+    fn a_verifier_takes_no_composite() {
+        // With few rounds the composite is taken, so that the test can fail.
+        for rounds in [1, 2, 3] {
+            assert!(prime::is_probable_prime(&COMPOSITE, rounds));
+            assert_eq!(prime::first_probable_prime(&Planted, rounds), COMPOSITE);
+        }
+        assert_eq!(verifiers_prime(&Planted), PRIME);
+        assert_eq!(PRIME_ROUNDS, 28, "docs/vdf-proof.md states the bound for this number");
+    }
+
     #[test]
     fn the_first_primes_of_many_seeds() {
         let mut all = Sha256::new();
         for i in 0..200u32 {
             let seed = Sha256::digest(i.to_be_bytes()).into();
-            let (hashes, prime) = (Hashes::new(&seed), hash_to_prime(&seed, PRIME_ROUNDS));
+            let hashes = Hashes::new(&seed);
+            let prime = verifiers_prime(&hashes);
             let mut before = (0..).map(|counter| hashes.one(counter));
             assert!(i > 20 || before.find(|n| prime::is_probable_prime(n, 28)) == Some(prime));
-            assert_eq!(hash_to_prime(&seed, ROUNDS_FOR_PROOF), prime);
+            assert_eq!(prime::first_probable_prime(&hashes, ROUNDS_FOR_PROOF), prime);
             all.update(prime.map(u64::to_be_bytes).as_flattened());
         }
         // As they were when they were looked for one after another.

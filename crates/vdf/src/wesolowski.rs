@@ -291,6 +291,75 @@ mod tests {
         }
     }
 
+    /// Without the check that x and y have no factor in common with N, both of these would pass: an x that
+    /// is 0 modulo p, and a false y that is right modulo q and 0 modulo p.
+    #[test]
+    fn numbers_that_share_a_factor_with_the_modulus() {
+        let (p, q) = ([(1u64 << 61) - 1], [(1u64 << 31) - 1]);
+        let modulus = Modulus::from_limbs_unchecked(&nat::mul(&p, &q));
+        // e is 0 modulo p and 1 modulo q.
+        let inverse = crate::modulus::pow_small(p[0] % q[0], q[0] - 2, q[0]);
+        let e = nat::mul(&p, &[inverse]);
+        let times_e = |a: &crate::Residue| {
+            modulus.residue(modulus.ring().mul(&modulus.ring().enter(a.limbs()), &e))
+        };
+        let (x, _) = modulus.reduce(&[6]);
+        let plan = Plan::new(&modulus, 600, 1 << 16, 1);
+        let run = |x: &crate::Residue| {
+            let mut evaluation = crate::Evaluation::new(&modulus, x, 600).unwrap();
+            evaluation.record(plan.tape(&modulus));
+            evaluation.advance(600).unwrap();
+            (evaluation.result().unwrap(), evaluation.take_tape().unwrap())
+        };
+        for (what, x) in [("x", times_e(&x)), ("y", x)] {
+            let (y, mut tape) = run(&x);
+            for system in SYSTEMS {
+                // Of an x that is 0 modulo p, the right y is so too.
+                let y = times_e(&y).element(&modulus);
+                let statement =
+                    Statement { modulus: modulus.clone(), x: x.clone(), iterations: 600, y };
+                let prime = Transcript::new(system, &statement).challenge_prime();
+                let proof = forge(&plan, &mut tape, &modulus, &prime);
+                let proof = times_e(proof.residue()).element(&modulus);
+                assert!(holds(&prime, &statement, &proof), "{what}: the equation holds");
+                let refused = |verdict: &Result<(), Error>| matches!(verdict, Err(Error::NotUnit { what: named }) if *named == what);
+                assert!(refused(&verify(system, &statement, &proof)), "{what}");
+                let claim = || (system, statement.clone(), &proof);
+                let verdicts = verify_many(&[claim(), claim(), claim()]);
+                assert!(verdicts.len() == 3 && verdicts.iter().all(refused), "{what}");
+            }
+        }
+    }
+
+    /// Modulo m² + 1 everyone knows an element of order 2 of (Z/N)*/{±1}, m, which gives no factor away: a
+    /// false output is proved, so such moduli are refused.
+    #[test]
+    fn outputs_with_a_square_root_of_minus_one() {
+        let m = 0x9027_c4d1_c386_bbc4_u64;
+        let mut n = nat::mul(&[m], &[m]);
+        nat::add(&mut n, &[1]);
+        let modulus = Modulus::from_limbs_unchecked(&n);
+        let (x, _) = modulus.reduce(&[6]);
+        let plan = Plan::new(&modulus, 600, 1 << 16, 1);
+        let mut evaluation = crate::Evaluation::new(&modulus, &x, 600).unwrap();
+        evaluation.record(plan.tape(&modulus));
+        evaluation.advance(600).unwrap();
+        let y = evaluation.result().unwrap();
+        let mut tape = evaluation.take_tape().unwrap();
+        let times_m = |a: &crate::Residue| {
+            let product = modulus.ring().mul(&modulus.ring().enter(a.limbs()), &[m, 0]);
+            modulus.residue(product).element(&modulus)
+        };
+        let forged = Statement { modulus: modulus.clone(), x, iterations: 600, y: times_m(&y) };
+        assert_ne!(forged.y, y.element(&modulus));
+        let prime = Transcript::new(System::Wesolowski, &forged).challenge_prime();
+        let proof = forge(&plan, &mut tape, &modulus, &prime);
+        verify(System::Wesolowski, &forged, &times_m(proof.residue())).unwrap();
+        assert!(nat::is_one(&nat::gcd_odd(&[m - 1], modulus.limbs())));
+        let flaw = modulus.check_provable();
+        assert!(matches!(flaw, Err(Error::ModulusSpecial { exponent: 2, sign: '+' })), "{flaw:?}");
+    }
+
     #[test]
     fn outputs_with_a_factor_of_low_order() {
         // For a modulus whose factors are known there is an element w of order 2 beside −1: the
@@ -319,7 +388,7 @@ mod tests {
         let proof = forge(&plan, &mut tape, &modulus, &prime);
         refused(System::Wesolowski, &forged, &proof);
         // As w has order 2 and ℓ is odd, π·w is a proof of y·w: proofs are sound only where nobody
-        // knows an element of low order, and to know one is to know a factor of N.
+        // knows an element of low order. This one, whose square is 1, gives away a factor of N.
         verify(System::Wesolowski, &forged, &times_w(proof.residue())).unwrap();
         let mut minus = w.clone();
         nat::sub(&mut minus, &[1]);

@@ -123,6 +123,22 @@ fn a_flipped_bit_is_found_and_mended() {
     }
 }
 
+/// A flipped constant of the kernel makes every squaring wrong until it is computed again.
+#[test]
+fn a_flipped_constant_of_the_kernel_ends_no_run() {
+    let (modulus, x) = input();
+    let right = eval(&modulus, &x, 3000, &mut go_on()).unwrap();
+    let mut evaluation = Evaluation::new(&modulus, &x, 3000).unwrap();
+    evaluation.advance(1000).unwrap();
+    evaluation.checkpoint().unwrap();
+    evaluation.advance(500).unwrap();
+    evaluation.inject_kernel_fault();
+    let fault = evaluation.advance(5000).unwrap().fault.expect("the fault is found at the end");
+    assert_eq!((fault.found_at, fault.back_to), (3000, 1000));
+    assert_eq!(evaluation.advance(5000).unwrap().fault, None);
+    assert_eq!(evaluation.result(), Some(right));
+}
+
 #[test]
 fn a_fault_is_not_saved() {
     let (modulus, x) = input();

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::ops::ControlFlow;
-use tetralith_vdf::{Error, Modulus, Options, Proof, Prover, Residue, System};
+use tetralith_vdf::{Error, Expected, Input, Modulus, Options, Proof, Prover, Residue, System};
 
 const SYSTEMS: [System; 3] = [System::Wesolowski, System::Segmented, System::Pietrzak];
 const T: u64 = 1 << 11;
@@ -204,6 +204,37 @@ fn no_squarings_at_all() {
         // Without a squaring there is no segment: that proof is a plain one.
         let plain = if system == System::Segmented { System::Wesolowski } else { system };
         assert_eq!(proof.system(), plain);
+    }
+}
+
+/// The one call compares all of a statement, and checks the proof.
+#[test]
+fn all_expectations_in_one_call() {
+    let modulus = Modulus::rsa2048();
+    let x = modulus.hash_to_element(T, b"seed");
+    let other = Modulus::parse("cfa92a1c6559dd55bb75027437309ad3").unwrap();
+    for system in SYSTEMS {
+        let (y, proof) = proof(system, &modulus, &x, T);
+        let bytes = proof.to_bytes();
+        let check = |bytes: &[u8], modulus, input, iterations| {
+            Proof::verify_encoded(bytes, &Expected { modulus, input, iterations })
+        };
+        let (seed, raw) = (Input::Seed(b"seed"), Input::Raw(&x));
+        for input in [seed, raw] {
+            assert_eq!(check(&bytes, &modulus, input, T).unwrap(), y.element(&modulus));
+            assert!(matches!(check(&bytes, &other, input, T), Err(Error::OtherModulus)));
+            let longer = check(&bytes, &modulus, input, T + 1);
+            assert!(matches!(longer, Err(Error::OtherIterations { .. })));
+            let mut forged = bytes.clone();
+            *forged.last_mut().unwrap() ^= 1;
+            assert!(check(&forged, &modulus, input, T).is_err());
+        }
+        let two = modulus.reduce(&[2]).0;
+        for input in [Input::Seed(b"seeds"), Input::Raw(&two)] {
+            assert!(matches!(check(&bytes, &modulus, input, T), Err(Error::OtherInput)));
+        }
+        let published = check(&bytes, &Modulus::lcs35(), seed, T);
+        assert!(matches!(published, Err(Error::ModulusPublished { .. })));
     }
 }
 

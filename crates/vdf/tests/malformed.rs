@@ -33,6 +33,13 @@ fn moduli() {
         ("a square", square.to_be_bytes().to_vec().leak(), |e| {
             matches!(e, Error::ModulusPower { exponent: 2 })
         }),
+        // 2^67 - 1 and 2^128 + 1 are composite and have no small factor.
+        ("a Mersenne number", &[7, 255, 255, 255, 255, 255, 255, 255, 255], |e| {
+            matches!(e, Error::ModulusSpecial { exponent: 67, sign: '-' })
+        }),
+        ("a Fermat number", &[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], |e| {
+            matches!(e, Error::ModulusSpecial { exponent: 2, sign: '+' })
+        }),
         ("3 times something", &[0xff; 16], |e| matches!(e, Error::ModulusSmallFactor)),
     ];
     for (name, bytes, expected) in cases {
@@ -41,6 +48,37 @@ fn moduli() {
             other => panic!("{name}: {other:?}"),
         }
     }
+}
+
+/// Numbers of another modulus: wider, narrower, and as wide and too large.
+#[test]
+fn residues_of_another_modulus() {
+    let modulus = Modulus::parse("cfa92a1c6559dd55bb75027437309ad3").unwrap();
+    let all = |other: &Modulus| other.reduce(&[0xff; 300]).0;
+    let wide = all(&Modulus::rsa2048());
+    let narrow = Modulus::parse("cfa92a1c6559dd55bb7502743731").unwrap().reduce(&[2]).0;
+    let large = Modulus::parse("ffffffffffffffffffffffffffffffc5").unwrap();
+    let large = large.reduce(&[0xf0; 16]).0;
+    for x in [wide, narrow, large] {
+        let foreign = |error| matches!(error, Err(Error::ForeignResidue { what: "x", .. }));
+        assert!(foreign(tetralith_vdf::Evaluation::new(&modulus, &x, 9).map(drop)), "{x}");
+        for system in [System::Wesolowski, System::Segmented, System::Pietrzak] {
+            let prover = Prover::new(system, &modulus, &x, 9, Options::default());
+            assert!(foreign(prover.map(drop)), "{x}");
+        }
+        // What is compared with such a number differs from it.
+        let _ = x.element(&modulus);
+        let own = modulus.reduce(&[5]).0;
+        let mut prover =
+            Prover::new(System::Wesolowski, &modulus, &own, 9, Options::default()).unwrap();
+        let (_, proof) = prover.run(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+        assert!(matches!(proof.expect_output(&x), Err(Error::OtherOutput)));
+        assert!(matches!(proof.expect_input(&x), Err(Error::OtherInput)));
+        let _ = x.is_unit(&modulus);
+    }
+    // A number that fits is a number modulo this modulus, whoever read it.
+    let fits = Modulus::parse("ffffffffffffffffffffffffffffffc5").unwrap().reduce(&[7]).0;
+    assert!(tetralith_vdf::Evaluation::new(&modulus, &fits, 9).is_ok());
 }
 
 #[test]

@@ -84,6 +84,14 @@ impl Run {
         }
     }
 
+    /// The input of a segment.
+    pub(crate) fn start(&self, i: usize) -> Residue {
+        match i.checked_sub(1) {
+            Some(before) => self.finished[before].0.residue().clone(),
+            None => self.x.clone(),
+        }
+    }
+
     /// Writes both files, each whole or not at all.
     pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
         let new = with_suffix(path, ".run.new");

@@ -24,17 +24,22 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// Takes up what is kept, or begins.
-    pub(super) fn new(prover: &Prover, kept: Option<&'a Path>) -> Result<Self, Error> {
+    /// A run that has not squared yet.
+    pub(super) fn begun(prover: &Prover) -> Run {
         let Prover { system, modulus, x, iterations, .. } = prover;
-        let run = Run {
+        Run {
             system: *system,
             modulus: modulus.clone(),
             x: x.clone(),
             iterations: *iterations,
             stages: prover.stages(),
             finished: Vec::new(),
-        };
+        }
+    }
+
+    /// Takes up what is kept, or begins.
+    pub(super) fn new(prover: &Prover, kept: Option<&'a Path>) -> Result<Self, Error> {
+        let run = Self::begun(prover);
         let found = kept.map_or(Ok(None), |path| run.load(path))?;
         if let (Some(path), None) = (kept, &found) {
             kept::check_name(path)?;
@@ -100,10 +105,7 @@ impl<'a> Course<'a> {
     /// The input of a segment: each begins at the representative of the one before, whose squares are
     /// the same.
     pub(super) fn start(&self, i: usize) -> Residue {
-        match i.checked_sub(1) {
-            Some(before) => self.run.finished[before].0.residue().clone(),
-            None => self.run.x.clone(),
-        }
+        self.run.start(i)
     }
 
     /// The evaluation of a segment, from its checkpoint where that and the values before it are there, else
@@ -260,7 +262,9 @@ impl<'a> Course<'a> {
         watch: &mut dyn FnMut(Progress) -> Next,
     ) -> Result<Element, Error> {
         let plan = prover.plan_of(&self.run.stages[i], true)?;
-        let statement = self.statement(prover, i);
+        let mut statement = self.statement(prover, i);
+        // The error may lie in the modulus's tables, where it would stay.
+        statement.modulus = statement.modulus.rebuilt();
         for times in 1..=MAX_WRONG {
             let kept = self.kept.filter(|_| times == 1);
             let mut tape = match kept.map(|_| self.kept_tape(prover, i, &plan)) {
