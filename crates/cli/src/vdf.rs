@@ -3,8 +3,10 @@
 mod bench;
 mod daemon;
 mod eval;
+mod inspect;
 mod proof;
 mod seal;
+mod speed;
 mod state;
 mod verify;
 
@@ -31,6 +33,8 @@ pub(crate) enum Command {
     Seal(seal::Seal),
     /// Open a sealed file, however long that takes
     Open(seal::Open),
+    /// Print what a proof, sealed file or checkpoint says, without verifying or opening it
+    Inspect(inspect::Inspect),
     /// Make a modulus, forget its factors, and print it in hex
     Modulus(seal::NewModulus),
     /// Report how fast this machine squares, and what it lacks to be faster
@@ -47,6 +51,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Verify(command) => verify::run(context, &command),
         Command::Seal(command) => seal::seal(context, &command),
         Command::Open(command) => seal::open(context, &command),
+        Command::Inspect(command) => inspect::run(context, &command),
         Command::Modulus(command) => seal::modulus(context, &command),
         Command::Bench(command) => bench::run(context, &command),
         Command::Daemon(command) => daemon::run(context, &command),
@@ -149,7 +154,7 @@ impl Job {
         let modulus = read_modulus(&self.modulus)?;
         let iterations = self.count.given(context).ok_or_else(|| {
             Failure::usage("usage.arguments", "the number of squarings is missing")
-                .hint("add -t LOG2 for 2^LOG2 squarings, or --iterations T for T")
+                .hint("add -t LOG2 (--log2) for 2^LOG2 squarings, or --iterations T for T")
         })?;
         let (hashed, (x, reduced)) = match (&self.seed, raw) {
             (Some(seed), _) => {
@@ -239,6 +244,24 @@ fn name(modulus: &Modulus) -> String {
     modulus.preset().map_or_else(|| hex::encode(modulus.to_bytes()), str::to_owned)
 }
 
+/// Warns of a modulus that can be factored; `what` it is the modulus of.
+fn warn_factorable(context: Context, modulus: &Modulus, what: &str) {
+    if modulus.is_factorable() {
+        let (event, text) = factorable(modulus, what);
+        context.log(event, text, serde_json::json!({ "modulus_bits": modulus.bits() }));
+    }
+}
+
+/// The event that warns of a modulus that can be factored.
+fn factorable(modulus: &Modulus, what: &str) -> (&'static str, String) {
+    let text = format!(
+        "{what}: a modulus of {} bits can be factored, and whoever factors it skips the delay and proves \
+         anything; use 2048 bits or more",
+        modulus.bits()
+    );
+    ("vdf.factorable", text)
+}
+
 /// `2^20 squarings`, `1 squaring`.
 fn squarings(count: u64) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -268,7 +291,8 @@ impl From<Error> for Failure {
             | Error::ModulusSize { .. }
             | Error::ModulusPrime
             | Error::ModulusSmallFactor
-            | Error::ModulusPower { .. } => (Exit::Usage, "input.modulus"),
+            | Error::ModulusPower { .. }
+            | Error::ModulusSpecial { .. } => (Exit::Usage, "input.modulus"),
             Error::ModulusPublished { .. } => {
                 return Failure::new(Exit::Usage, "input.modulus", error)
                     .hint("use -N rsa2048, or another modulus whose factors nobody knows");

@@ -230,6 +230,34 @@ fn a_full_disk_keeps_the_checkpoint_before() {
     assert!(events.contains("checkpoint.unsaved"), "{events}");
 }
 
+/// Where nothing can be written, nothing is left; what is no file is refused and stays.
+#[test]
+fn a_full_disk_leaves_no_lock() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let limited = Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 0; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_tetralith"),
+        ])
+        .args(["--json", "vdf", "eval", "-N", MODULUS, "-T", "1000", "5", "--checkpoint"])
+        .arg(&run)
+        .output()
+        .expect("runs");
+    assert_eq!(field(&limited, "code"), "io.file", "{limited:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    let refused = eval(Path::new("/dev/null"), "1000").output().expect("runs");
+    assert_eq!(
+        (refused.status.code(), field(&refused, "code")),
+        (Some(2), "usage.checkpoint".into())
+    );
+    let said = field(&refused, "message").to_string() + &field(&refused, "hint").to_string();
+    assert!(said.contains("a device or a pipe") && !said.contains("delete"), "{said}");
+    assert!(!Path::new("/dev/null.lock").exists());
+}
+
 #[test]
 fn a_proof_goes_on_after_sigterm() {
     let folder = tempfile::tempdir().expect("a folder");

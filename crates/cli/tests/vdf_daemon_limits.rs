@@ -97,7 +97,8 @@ fn connections_beyond_the_bound_are_told() {
     let id = daemon.submit("3", 1 << 30, "none");
     let listen = || {
         let mut stream = connect(&daemon.http);
-        write!(stream, "GET /v1/challenges/{id}/events HTTP/1.1\r\nhost: x\r\n\r\n").expect("sent");
+        write!(stream, "GET /v1/challenges/{id}/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            .expect("sent");
         let mut head = [0; 12];
         stream.read_exact(&mut head).expect("a head");
         (head, stream)
@@ -112,11 +113,11 @@ fn slow_requests_lose_their_connection() {
     let folder = tempfile::tempdir().expect("a folder");
     let daemon = Daemon::start(folder.path(), &[]);
     let post = format!(
-        "POST /v1/challenges HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\
+        "POST /v1/challenges HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
          content-length: 100\r\n\r\n{{",
         daemon.token
     );
-    let get = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
+    let get = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
     // What is sent, where, and what comes before the end.
     let cases = [
         (&daemon.http, "GET /healthz HT", ""),

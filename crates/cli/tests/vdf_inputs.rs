@@ -110,3 +110,91 @@ fn a_seed_is_the_input_of_one_delay() {
         assert_eq!(told.get("bits"), None);
     }
 }
+
+#[test]
+fn moduli_that_can_be_factored_are_warned_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let warned = |arguments: &str| {
+        let output = run(folder.path(), arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).contains("can be factored")
+    };
+    let large = object(&run(folder.path(), "modulus --bits 1152"));
+    let small = object(&run(folder.path(), "modulus --bits 1024"));
+    let (large, small) = (&large["modulus"], &small["modulus"]);
+    std::fs::write(folder.path().join("plain"), "text").expect("written");
+    for (modulus, factorable) in [(large, false), (small, true)] {
+        let modulus = modulus.as_str().expect("hex");
+        let prove = format!("prove -N {modulus} --iterations 9 --seed s -o p --force");
+        assert_eq!(warned(&prove), factorable);
+        assert_eq!(warned("verify p"), factorable);
+        assert_eq!(object(&run(folder.path(), "verify p"))["factorable"], factorable);
+        assert_eq!(warned(&format!("verify p p -N {modulus}")), factorable);
+    }
+    for (bits, factorable) in [("1024", true), ("1152", false)] {
+        assert_eq!(warned(&format!("modulus --bits {bits}")), factorable);
+        let seal = format!("seal plain -o s{bits} --iterations 9 --bits {bits}");
+        assert_eq!(warned(&seal), factorable);
+    }
+}
+
+#[test]
+fn a_delay_is_told_with_its_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plain"), "text").expect("written");
+    let seal = |more: &str| {
+        let output = run(folder.path(), &format!("seal plain -o s --force --bits 512 {more}"));
+        assert!(output.status.success(), "{output:?}");
+        (object(&output), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (told, events) = seal("--delay 100ms --rate measured");
+    let (rate, count) = (told["rate"].as_f64().expect("a rate"), told["iterations"].as_f64());
+    assert!(rate > 1e4 && (count.expect("a count") - rate / 10.0).abs() <= 1.0, "{told}");
+    assert!(!events.contains("no squarings"), "{events}");
+    let (told, events) = seal("--delay 0s");
+    assert_eq!((&told["rate"], &told["iterations"]), (&1e7.into(), &0.into()));
+    assert!(events.contains("sealed for no squarings at all"), "{events}");
+    let (told, events) = seal("--iterations 3000000");
+    assert!(told["rate"].is_null() && !events.contains("no squarings"), "{told}");
+    // What takes a while says so first.
+    let opened = run(folder.path(), "open s -o opened");
+    let events = String::from_utf8_lossy(&opened.stderr).into_owned();
+    let first = events.lines().next().expect("an event");
+    assert!(first.contains("opening takes 3000000 squarings more, about "), "{events}");
+    assert_eq!(std::fs::read(folder.path().join("opened")).expect("read"), b"text");
+}
+
+#[test]
+fn files_are_inspected() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, bytes: &[u8]| {
+        std::fs::write(folder.path().join(name), bytes).expect("written")
+    };
+    file("plain", b"text");
+    let job = format!("-N {MODULUS} --iterations 1000 --seed s");
+    for command in [
+        format!("prove {job} -o p"),
+        format!("eval {job} --checkpoint c"),
+        "seal plain -o s --bits 512 --iterations 1000".into(),
+    ] {
+        assert!(run(folder.path(), &command).status.success(), "{command}");
+    }
+    for (name, kind, bits) in [("p", "proof", 128), ("c", "checkpoint", 128), ("s", "sealed", 512)]
+    {
+        let told = object(&run(folder.path(), &format!("inspect {name}")));
+        assert_eq!((&told["kind"], &told["iterations"]), (&kind.into(), &1000.into()), "{told}");
+        assert_eq!((&told["modulus_bits"], &told["factorable"]), (&bits.into(), &true.into()));
+    }
+    assert_eq!(object(&run(folder.path(), "inspect c"))["done"], 1000);
+    assert_eq!(object(&run(folder.path(), "inspect p"))["verified"], false);
+    // A proof that is false is one all the same; a file of something else is none.
+    let mut forged = std::fs::read(folder.path().join("p")).expect("read");
+    *forged.last_mut().expect("bytes") ^= 1;
+    file("forged", &forged);
+    assert_eq!(object(&run(folder.path(), "inspect forged"))["kind"], "proof");
+    for (name, said) in [("plain", "is no proof, sealed file or checkpoint"), ("absent", "absent")]
+    {
+        let (_, _, message) = refused(folder.path(), &format!("inspect {name}"));
+        assert!(message.contains(said), "{message}");
+    }
+}

@@ -6,12 +6,15 @@ use serde_json::Value;
 
 const VECTORS: &str = include_str!("../../../../vectors/vdf/rsa2048_squaring.json");
 
+/// What is hashed to the input of the proofs.
+const SEED: &str = "a demo of Tetralith";
+
 pub(super) fn run(demo: &mut Demo) -> Outcome {
     let (x, y) = known_answer().ok_or_else(|| {
         Failure::new(Exit::Environment, "demo.vectors", "the known answers are malformed")
     })?;
     let value = demo.succeeds(
-        "Square 2^20 times mod RSA-2048",
+        "Square a raw input 2^20 times mod RSA-2048",
         &["vdf", "eval", "-N", "rsa2048", "-t", "20", &x],
     )?;
     let same = value["y"].as_str() == Some(&y);
@@ -24,16 +27,19 @@ pub(super) fn run(demo: &mut Demo) -> Outcome {
     for proof in ["wesolowski", "pietrzak"] {
         let file = format!("{proof}.proof");
         demo.succeeds(
-            &format!("Square again and prove it ({proof})"),
-            &["vdf", "prove", "-N", "rsa2048", "-t", "20", &x, "--proof", proof, "-o", &file],
+            &format!("Square a hashed seed and prove it ({proof})"),
+            &[
+                "vdf", "prove", "-N", "rsa2048", "-t", "20", "--seed", SEED, "--proof", proof,
+                "-o", &file,
+            ],
         )?;
         demo.succeeds(
             &format!("Verify the {proof} proof"),
-            &["vdf", "verify", &file, "-N", "rsa2048", "-x", &x, "-T", "1048576"],
+            &["vdf", "verify", &file, "-N", "rsa2048", "--seed", SEED, "-t", "20"],
         )?;
         demo.fails(
             "Ask whether it proves twice as many squarings",
-            &["vdf", "verify", &file, "-N", "rsa2048", "-x", &x, "-T", "2097152"],
+            &["vdf", "verify", &file, "-N", "rsa2048", "--seed", SEED, "-t", "21"],
             Exit::Verification,
         )?;
     }

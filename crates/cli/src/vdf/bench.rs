@@ -33,10 +33,7 @@ pub(super) fn run(context: Context, command: &Bench) -> Outcome {
     let machine = Machine::describe();
     let clock = clock_rate();
     let limit = Duration::from_secs_f64(command.seconds);
-    let speeds: Vec<Speed> = Kernel::ALL
-        .into_iter()
-        .filter_map(|kernel| Some(Speed { kernel, ns: measure(kernel, command.bits, limit)? }))
-        .collect();
+    let speeds = measure(command.bits, limit);
     let mut text = format!("{}\n\n", machine.cpu);
     let mut features = serde_json::Map::new();
     for feature in cpu::squaring_features() {
@@ -146,23 +143,33 @@ pub(crate) fn any_modulus(bits: u16) -> Vec<u64> {
     limbs
 }
 
-/// Nanoseconds of a squaring: the median of blocks; `None` where the kernel does not fit.
-fn measure(kernel: Kernel, bits: u16, limit: Duration) -> Option<f64> {
+/// Nanoseconds of a squaring with each kernel that fits: the least of many blocks, because other work on the
+/// machine only slows them. The kernels take turns, so that a busy while slows all of them alike.
+fn measure(bits: u16, limit: Duration) -> Vec<Speed> {
     let modulus = any_modulus(bits);
-    let mut squarer = Squarer::with_kernel(kernel, &modulus)?;
     let mut start = vec![0; modulus.len()];
     start[0] = 3;
-    squarer.set(&start);
-    squarer.square(1000);
-    let (begin, mut blocks) = (Instant::now(), Vec::new());
-    while blocks.len() < 5 || begin.elapsed() < limit {
-        let clock = Instant::now();
-        squarer.square(BLOCK);
-        blocks.push(clock.elapsed().as_nanos() as f64 / BLOCK as f64);
+    let mut squarers: Vec<(Speed, Squarer)> = Kernel::ALL
+        .into_iter()
+        .filter_map(|kernel| {
+            let mut squarer = Squarer::with_kernel(kernel, &modulus)?;
+            squarer.set(&start);
+            squarer.square(1000);
+            Some((Speed { kernel, ns: f64::INFINITY }, squarer))
+        })
+        .collect();
+    let (begin, limit) = (Instant::now(), limit * squarers.len() as u32);
+    let mut rounds = 0;
+    while rounds < 5 || begin.elapsed() < limit {
+        for (speed, squarer) in &mut squarers {
+            let clock = Instant::now();
+            squarer.square(BLOCK);
+            speed.ns = speed.ns.min(clock.elapsed().as_nanos() as f64 / BLOCK as f64);
+        }
+        rounds += 1;
     }
-    black_box(squarer.value());
-    blocks.sort_by(f64::total_cmp);
-    Some(blocks[blocks.len() / 2])
+    squarers.iter().for_each(|(_, squarer)| drop(black_box(squarer.value())));
+    squarers.into_iter().map(|(speed, _)| speed).collect()
 }
 
 const BLOCK: u64 = 4096;

@@ -8,6 +8,8 @@ mod cores;
 mod http;
 mod job;
 mod lines;
+mod log;
+mod metrics;
 mod request;
 mod store;
 mod work;
@@ -70,6 +72,15 @@ pub(crate) struct Daemon {
     /// The most squarings of a challenge, as a power of two
     #[arg(long, default_value_t = 40, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
     most: u8,
+    /// Answer over HTTP for this host name too; on a loopback address other names than its own are refused
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// Reading needs a token as well: that of FOLDER/read.token, or of FOLDER/api.token
+    #[arg(long)]
+    private: bool,
+    /// Tell of every request on standard error (at most 10 a second for long)
+    #[arg(long)]
+    log_requests: bool,
     /// Seconds between two times that a run's state is saved
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
     save_every: f64,
@@ -85,7 +96,8 @@ pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
         let message = format!("another daemon works in {}", folder.display());
         Failure::new(Exit::State, "state.locked", message)
     })?;
-    let token = Arc::new(Token::open(&folder.join("api.token"))?);
+    let token = Arc::new(Tokens::open(folder, command.private)?);
+    let log = Arc::new(log::Log::new(context, command.log_requests));
     let limits = Limits { queue: command.queue, kept: command.keep, iterations: 1 << command.most };
     let damaged = |failure: Failure| {
         context.event("challenge.damaged", failure.message, json!({ "code": failure.code }));
@@ -112,14 +124,14 @@ pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
         .build()
         .map_err(|error| Failure::new(Exit::Environment, "threads.start", error))?;
     std::thread::scope(|scope| {
-        let (store, reserved) = (&store, &reserved);
+        let (store, reserved, log) = (&store, &reserved, &log);
         let (tell, ready) = std::sync::mpsc::channel();
         let start = |number: usize| {
             let (name, tell) = (format!("worker-{number}"), tell.clone());
             std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
                 reserved.take(number);
                 let _ = tell.send(());
-                work::run(context, store, settings);
+                work::run(log, store, settings);
             })
         };
         let workers = reserved.cores().len().max(usize::from(command.workers));
@@ -128,7 +140,7 @@ pub(super) fn run(context: Context, command: &Daemon) -> Outcome {
             Ok(()) => {
                 // Nobody is served before each worker is on its core.
                 ready.iter().take(workers).for_each(drop);
-                runtime.block_on(serve(context, command, store, &token))
+                runtime.block_on(serve(context, command, store, &token, log))
             }
             Err(error) => Err(Failure::new(Exit::Environment, "threads.start", error)),
         };
@@ -142,17 +154,25 @@ async fn serve(
     context: Context,
     command: &Daemon,
     store: &Arc<Store>,
-    token: &Arc<Token>,
+    token: &Arc<Tokens>,
+    log: &Arc<log::Log>,
 ) -> Outcome {
     let listener = bind(command.http).await?;
     let mut listening = json!({ "http": address(&listener) });
     let most = usize::from(command.connections);
-    tokio::spawn(http::serve(listener, store.clone(), token.clone(), most));
-    let service = lines::Service::new(store.clone(), token.clone(), most);
+    let hosts = http::Hosts::new(listener.local_addr().ok(), &command.host);
+    let (store, token, log) = (store.clone(), token.clone(), log.clone());
+    // Each kind of socket has places of its own: strangers on TCP leave those of the owner's socket free.
+    let service = || lines::Service::new(store.clone(), token.clone(), log.clone(), most);
+    let shared =
+        http::Shared { store: store.clone(), token: token.clone(), log: log.clone(), hosts };
+    tokio::spawn(http::serve(listener, shared, most));
+    warn_plaintext(context, "http", Some(command.http));
+    warn_plaintext(context, "lines", command.lines);
     if let Some(place) = command.lines {
         let listener = bind(place).await?;
         listening["lines"] = json!(address(&listener));
-        let service = service.clone();
+        let service = service();
         tokio::spawn(async move {
             loop {
                 match listener.accept().await {
@@ -164,16 +184,29 @@ async fn serve(
         });
     }
     #[cfg(unix)]
-    if let Some(path) = &command.socket {
-        listening["socket"] = json!(path);
-        serve_socket(path, service).await?;
-    }
+    let _socket = match &command.socket {
+        Some(path) => {
+            listening["socket"] = json!(path);
+            Some(serve_socket(path, service()).await?)
+        }
+        None => None,
+    };
     #[cfg(not(unix))]
     if command.socket.is_some() {
         return Err(Failure::usage("usage.socket", "this system has no Unix sockets"));
     }
     context.event("daemon.listening", listening_text(&listening), listening);
     interrupt::wait().await
+}
+
+/// Warns of an address that other machines reach: what goes there and back is not encrypted, tokens included.
+fn warn_plaintext(context: Context, option: &str, place: Option<SocketAddr>) {
+    let Some(place) = place.filter(|place| !place.ip().is_loopback()) else { return };
+    let text = format!(
+        "--{option} {place} is open to other machines in plaintext, tokens included: listen on 127.0.0.1 and \
+         put a proxy with TLS before it"
+    );
+    context.event("daemon.plaintext", text, json!({ "option": option, "address": place }));
 }
 
 /// Each address and what is spoken there.
@@ -197,7 +230,7 @@ fn address(listener: &TcpListener) -> String {
 }
 
 #[cfg(unix)]
-async fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
+async fn serve_socket(path: &Path, service: lines::Service) -> Outcome<SocketFile> {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt};
     let failed = |error: std::io::Error| Failure::file(path, &error);
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
@@ -214,6 +247,7 @@ async fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
         }
     }
     let listener = tokio::net::UnixListener::bind(path).map_err(failed)?;
+    let file = SocketFile::of(path).map_err(failed)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     tokio::spawn(async move {
         loop {
@@ -223,11 +257,75 @@ async fn serve_socket(path: &Path, service: lines::Service) -> Outcome {
             }
         }
     });
-    Ok(())
+    Ok(file)
 }
 
-/// What a client must know to change anything: 32 random bytes in hex, in a file of the owner's.
-pub(super) struct Token([u8; 32]);
+/// The socket's file, removed when the daemon ends, unless another has taken its name meanwhile.
+#[cfg(unix)]
+struct SocketFile {
+    path: PathBuf,
+    /// Its device and its number there.
+    identity: (u64, u64),
+}
+
+#[cfg(unix)]
+impl SocketFile {
+    fn of(path: &Path) -> std::io::Result<Self> {
+        Ok(Self { path: path.to_owned(), identity: Self::identity(path)? })
+    }
+
+    fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+        use std::os::unix::fs::MetadataExt;
+        let found = std::fs::symlink_metadata(path)?;
+        Ok((found.dev(), found.ino()))
+    }
+}
+
+#[cfg(unix)]
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if Self::identity(&self.path).is_ok_and(|found| found == self.identity) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What clients must know: one token to change anything, and where the daemon is private, one to read.
+pub(super) struct Tokens {
+    change: Token,
+    read: Option<Token>,
+}
+
+impl Tokens {
+    fn open(folder: &Path, private: bool) -> Outcome<Self> {
+        let change = Token::open(&folder.join("api.token"))?;
+        let read = private.then(|| Token::open(&folder.join("read.token"))).transpose()?;
+        Ok(Self { change, read })
+    }
+
+    /// Refuses who may not change anything.
+    pub(super) fn check(&self, given: &[u8]) -> Outcome {
+        if self.change.is(given) {
+            return Ok(());
+        }
+        Err(Failure::usage("api.token", "the token is missing or wrong")
+            .hint("send the token of the daemon's api.token file"))
+    }
+
+    /// Refuses who may not read.
+    pub(super) fn check_reader(&self, given: &[u8]) -> Outcome {
+        match &self.read {
+            Some(read) if !read.is(given) && !self.change.is(given) => {
+                Err(Failure::usage("api.token", "the token is missing or wrong")
+                    .hint("send the token of the daemon's read.token file"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The hash of 32 random bytes in hex, which lie in a file of the owner's.
+struct Token([u8; 32]);
 
 impl Token {
     fn open(path: &Path) -> Outcome<Self> {
@@ -236,6 +334,7 @@ impl Token {
             random::system().fill_bytes(&mut bytes);
             io::write(path, format!("{}\n", hex::encode(bytes)).as_bytes(), Access::Owner, false)?;
         }
+        check_owner(path)?;
         let text = io::read_text(path, 1 << 10)?;
         if text.trim().len() < 32 {
             let message = format!("{}: a token has 32 characters or more", path.display());
@@ -245,13 +344,26 @@ impl Token {
     }
 
     /// Compares hashes, whose difference tells nothing of the token.
-    pub(super) fn check(&self, given: &[u8]) -> Outcome {
-        if <[u8; 32]>::from(Sha256::digest(given)) == self.0 {
-            return Ok(());
-        }
-        Err(Failure::usage("api.token", "the token is missing or wrong")
-            .hint("send the token of the daemon's api.token file"))
+    fn is(&self, given: &[u8]) -> bool {
+        <[u8; 32]>::from(Sha256::digest(given)) == self.0
     }
+}
+
+/// Refuses a token that others can read or change.
+fn check_owner(path: &Path) -> Outcome {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let found = std::fs::metadata(path).map_err(|error| Failure::file(path, &error))?;
+        let mode = found.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            let name = path.display();
+            let message =
+                format!("{name} has mode {mode:o}: other users can read or change the token");
+            return Err(Failure::usage("api.token", message).hint(format!("run chmod 600 {name}")));
+        }
+    }
+    Ok(())
 }
 
 impl From<Fault> for Failure {

@@ -2,7 +2,7 @@
 
 use super::eval::{SaveClock, stopped_by_signal, tell_fault};
 use super::state::State;
-use super::{Job, Task, name, squarings};
+use super::{Job, Task, name, squarings, warn_factorable};
 use crate::context::{Context, Progress, Waiting};
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
@@ -87,6 +87,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     let state = checkpoint.map(|path| State::claim(path, Some(&command.output))).transpose()?;
     let start = Instant::now();
     let mut prover = Prover::new(command.proof.system(), modulus, x, iterations, options)?;
+    warn_factorable(context, modulus, "prove");
     let mut report = Report::new(context, iterations);
     let mut squared = start;
     let mut clock = SaveClock::new(state.is_some())?;

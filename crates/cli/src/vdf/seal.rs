@@ -1,7 +1,7 @@
 //! `tetralith vdf seal`, `open` and `modulus`.
 
 use super::eval::Watched;
-use super::squarings;
+use super::{speed, squarings, warn_factorable};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output};
@@ -24,12 +24,15 @@ pub(crate) struct Seal {
     #[arg(short = 't', long, value_name = "LOG2", value_parser = clap::value_parser!(u8).range(0..=63))]
     log2: Option<u8>,
     /// For T squarings
-    #[arg(short = 'T', long, value_name = "T", value_parser = super::parse_count)]
+    #[arg(long, short_alias = 'T', value_name = "T", value_parser = super::parse_count)]
     iterations: Option<u64>,
     /// The reference speed of --delay in squarings per second, or `measured` for this machine's
     /// [default: 10000000]
     #[arg(long, value_name = "RATE")]
     rate: Option<String>,
+    /// Bits of the modulus, a multiple of 128 from 256 to 8192
+    #[arg(long, default_value_t = SEAL_BITS, value_name = "BITS", value_parser = parse_bits)]
+    bits: u32,
     /// The file to seal; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -48,19 +51,27 @@ pub(super) fn seal(context: Context, command: &Seal) -> Outcome {
             .hint("give --delay instead of the number of squarings, or leave --rate out"));
     }
     command.output.check()?;
-    let iterations = match (command.delay, command.log2, command.iterations) {
-        (Some(seconds), _, _) => count(seconds, rate(command.rate.as_deref())?)?,
-        (_, Some(log2), _) => 1 << log2,
-        (_, _, iterations) => iterations.unwrap_or_default(),
+    let rate = command.delay.map(|_| rate(command.rate.as_deref(), command.bits)).transpose()?;
+    let iterations = match (command.delay.zip(rate), command.log2, command.iterations) {
+        (Some((seconds, rate)), _, _) => count(seconds, rate)?,
+        (None, Some(log2), _) => 1 << log2,
+        (None, None, iterations) => iterations.unwrap_or_default(),
     };
+    if iterations == 0 {
+        let text = "sealed for no squarings at all: anyone opens it at once";
+        context.event("vdf.delay", text, json!({ "iterations": 0 }));
+    }
     let file = io::read(&command.file, MAX_FILE)?;
     let start = Instant::now();
-    let sealed = timelock::seal(&file, iterations, SEAL_BITS, &mut random::system())?;
+    let sealed = timelock::seal(&file, iterations, command.bits, &mut random::system())?;
+    warn_factorable(context, sealed.modulus(), "seal");
     let seconds = start.elapsed().as_secs_f64();
     let at = command.output.keep(&sealed.to_bytes(), Access::Public)?;
-    let text = format!("sealed for {}", squarings(iterations));
+    let counted = rate.map(|rate| format!(", counted at {}", speed::per_second(rate)));
+    let text = format!("sealed for {}{}", squarings(iterations), counted.unwrap_or_default());
     let fields = json!({
-        "sealed": at, "iterations": iterations, "seconds": seconds,
+        "sealed": at, "iterations": iterations, "rate": rate, "modulus_bits": command.bits,
+        "seconds": seconds,
     });
     context.kept((&command.output, &at), "vdf.sealed", text, fields)
 }
@@ -93,10 +104,10 @@ fn count(seconds: f64, rate: f64) -> Outcome<u64> {
 }
 
 /// The reference speed: given, measured, or about what the fastest processors do.
-fn rate(text: Option<&str>) -> Outcome<f64> {
+fn rate(text: Option<&str>, bits: u32) -> Outcome<f64> {
     let Some(text) = text else { return Ok(10e6) };
     if text == "measured" {
-        return measured();
+        return speed::measured(bits.into(), STRETCHES);
     }
     match text.parse::<f64>() {
         Ok(rate) if rate >= 1.0 && rate.is_finite() => Ok(rate),
@@ -107,18 +118,8 @@ fn rate(text: Option<&str>) -> Outcome<f64> {
     }
 }
 
-/// Squarings per second of this machine, over about a fifth of a second.
-fn measured() -> Outcome<f64> {
-    let modulus = Modulus::rsa2048();
-    let (x, _) = modulus.reduce(&[3]);
-    let mut evaluation = Evaluation::new(&modulus, &x, 1 << 40)?;
-    evaluation.advance(1 << 12)?;
-    let (start, from) = (Instant::now(), evaluation.done());
-    while start.elapsed().as_millis() < 200 {
-        evaluation.advance(1 << 14)?;
-    }
-    Ok((evaluation.done() - from) as f64 / start.elapsed().as_secs_f64())
-}
+/// Stretches of a measurement: a second in all.
+const STRETCHES: u32 = 50;
 
 /// What to open, and where to keep the state.
 #[derive(Args, Debug)]
@@ -141,6 +142,7 @@ pub(super) fn open(context: Context, command: &Open) -> Outcome {
     let checkpoint = command.checkpoint.as_deref().map(io::target);
     let mut watched = Watched::new(context, checkpoint.as_deref(), Some(&command.output))?;
     let mut evaluation = watched.start(sealed.modulus(), sealed.base(), sealed.iterations())?;
+    estimate(context, &evaluation, sealed.modulus())?;
     let y = watched.run(&mut evaluation)?;
     let file = sealed.open(&y)?;
     let at = command.output.keep(&file, Access::Owner)?;
@@ -151,6 +153,29 @@ pub(super) fn open(context: Context, command: &Open) -> Outcome {
     });
     context.kept((&command.output, &at), "vdf.opened", text, fields)
 }
+
+/// Says how long opening will take, unless it is over at once.
+fn estimate(context: Context, evaluation: &Evaluation, modulus: &Modulus) -> Outcome {
+    let left = evaluation.iterations() - evaluation.done();
+    if left < AT_ONCE {
+        return Ok(());
+    }
+    let rate = speed::measured(modulus.bits(), STRETCHES / 10)?;
+    let seconds = left as f64 / rate;
+    let text = format!(
+        "opening takes {} more, about {} at {} here",
+        squarings(left),
+        speed::duration(seconds),
+        speed::per_second(rate)
+    );
+    let fields =
+        json!({ "iterations": left, "per_second": rate.round(), "seconds": seconds.round() });
+    context.log("vdf.estimate", text, fields);
+    Ok(())
+}
+
+/// Squarings that take less time than to measure how long they take.
+const AT_ONCE: u64 = 1 << 20;
 
 /// The size of the new modulus.
 #[derive(Args, Debug)]
@@ -172,10 +197,11 @@ pub(super) fn modulus(context: Context, command: &NewModulus) -> Outcome {
     let modulus = timelock::random_modulus(command.bits, &mut random::system())?;
     context.event(
         "vdf.trust",
-        "the factors are forgotten; others must trust that you did not keep them, for who knows them \
-         skips every delay modulo this number",
+        "the factors are forgotten; others must trust that you did not keep them, because whoever knows \
+         them skips every delay modulo this number",
         json!({}),
     );
+    warn_factorable(context, &modulus, "modulus");
     let digits = hex::encode(modulus.to_bytes());
-    context.answer(&digits, json!({ "modulus": digits, "bits": modulus.bits() }))
+    context.answer(&digits, json!({ "modulus": digits, "modulus_bits": modulus.bits() }))
 }

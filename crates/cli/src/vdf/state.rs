@@ -21,6 +21,12 @@ impl<'a> State<'a> {
     ///
     /// A file `NAME.lock` of somebody else's stays as it is, and is told of.
     pub(super) fn claim(path: &'a Path, output: Option<&Output>) -> Outcome<Self> {
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            let message =
+                format!("{} is a device or a pipe: no state can be kept there", path.display());
+            return Err(Failure::usage("usage.checkpoint", message)
+                .hint("name a file, which need not exist, as --checkpoint"));
+        }
         io::check_place(path)?;
         let mut lock = OsString::from(path);
         lock.push(".lock");
@@ -29,7 +35,7 @@ impl<'a> State<'a> {
         for _ in 0..ATTEMPTS {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
-            let mut file = options.open(&lock).map_err(failed)?;
+            let file = options.open(&lock).map_err(failed)?;
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => return Err(held(path, &file)),
                 // Where there are no locks, nobody has one.
@@ -46,9 +52,12 @@ impl<'a> State<'a> {
                     .hint("name another checkpoint"));
             }
             let number = format!("{}\n", std::process::id());
-            let write = file.set_len(0).and_then(|()| file.rewind());
-            write.and_then(|()| file.write_all(number.as_bytes())).map_err(failed)?;
-            let state = Self { path, lock, file };
+            // From here on the lock is removed with the value, also where the disk is full.
+            let mut state = Self { path, lock, file };
+            let write = state.file.set_len(0).and_then(|()| state.file.rewind());
+            write
+                .and_then(|()| state.file.write_all(number.as_bytes()))
+                .map_err(|error| Failure::file(&state.lock, &error))?;
             return match output.filter(|output| belongs_to(&output.output, &state.file)) {
                 None => Ok(state),
                 Some(output) => {

@@ -1,6 +1,6 @@
 //! `tetralith vdf verify`.
 
-use super::{Squarings, name, read_hex, read_modulus, read_seed, reduced, squarings};
+use super::{Squarings, factorable, name, read_hex, read_modulus, read_seed, reduced, squarings};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::io;
@@ -127,6 +127,10 @@ impl Expected {
             );
             context.event("vdf.modulus", text, json!({ "file": path.display().to_string() }));
         }
+        if modulus.is_factorable() {
+            let (event, text) = factorable(modulus, &path.display().to_string());
+            context.event(event, text, json!({ "file": path.display().to_string() }));
+        }
         self.iterations.map_or(Ok(()), |expected| proof.expect_iterations(expected))?;
         if let Some(seed) = &self.seed {
             proof.expect_input(&modulus.hash_to_element(*iterations, seed))?;
@@ -160,6 +164,7 @@ impl Expected {
 fn fields(proof: &Proof) -> Value {
     let statement = proof.statement();
     json!({
+        "factorable": statement.modulus.is_factorable(),
         "system": proof.system().name(), "modulus": name(&statement.modulus),
         "modulus_bits": statement.modulus.bits(), "iterations": statement.iterations,
         "x": statement.x.to_string(), "y": statement.y.residue().to_string(),

@@ -23,8 +23,13 @@ pub struct Daemon {
 
 impl Daemon {
     pub fn start(folder: &Path, more: &[&str]) -> Self {
+        Self::start_at(folder, "127.0.0.1:0", more)
+    }
+
+    /// With another address for lines.
+    pub fn start_at(folder: &Path, lines: &str, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tetralith"))
-            .args(["--json", "vdf", "daemon", "--http", "127.0.0.1:0", "--lines", "127.0.0.1:0"])
+            .args(["--json", "vdf", "daemon", "--http", "127.0.0.1:0", "--lines", lines])
             .args(["--save-every", "0.1", "--most", "30"])
             .args(more)
             .arg("--socket")
@@ -63,8 +68,9 @@ impl Daemon {
         let mut stream = TcpStream::connect(&self.http).expect("connects");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
         let length = body.len();
-        let head =
-            format!("{head}\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+        let head = format!(
+            "{head}\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+        );
         stream.write_all(head.as_bytes()).expect("written");
         let _ = stream.write_all(body); // refused before it was all read
         let mut all = Vec::new();

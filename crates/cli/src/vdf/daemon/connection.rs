@@ -1,12 +1,13 @@
 //! How many connections there may be, and how long each may keep its place.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Sleep, sleep, timeout};
 
 /// A request that was begun must end within this.
@@ -16,31 +17,118 @@ pub(super) const STALLED: Duration = Duration::from_secs(30);
 /// How often a listener is told what it knows, so that one that went away is noticed.
 pub(super) const AGAIN: Duration = Duration::from_secs(30);
 /// What one that is turned away may take, and how many of those at once are told why.
-const FAREWELL: Duration = Duration::from_secs(1);
+pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 const MOST_FAREWELLS: usize = 64;
 
-/// Places for connections.
+/// Places for connections. Where all are taken, the connection that has been idle for the longest time gives up
+/// its place to a new one: connections that ask for nothing keep nobody out.
 #[derive(Clone)]
 pub(super) struct Places {
-    all: Arc<Semaphore>,
+    seats: Arc<Mutex<Seats>>,
     farewells: Arc<Semaphore>,
     /// What is said where there is no place.
     refusal: Arc<[u8]>,
 }
 
+struct Seats {
+    most: usize,
+    next: u64,
+    taken: BTreeMap<u64, Taken>,
+}
+
+struct Taken {
+    /// Since when nothing is done for the connection.
+    idle: Option<Instant>,
+    evicted: Arc<Notify>,
+}
+
+/// How long a connection keeps its place, though it is idle.
+const IDLE_AT_LEAST: Duration = Duration::from_secs(1);
+
+impl Seats {
+    /// A free place, or that of the connection that has been idle for the longest time.
+    fn take(&mut self) -> Option<(u64, Arc<Notify>)> {
+        if self.taken.len() >= self.most {
+            let idle = self.taken.iter().filter_map(|(id, taken)| Some((taken.idle?, *id)));
+            let (since, id) = idle.min()?;
+            if since.elapsed() < IDLE_AT_LEAST {
+                return None;
+            }
+            let taken = self.taken.remove(&id)?;
+            taken.evicted.notify_one();
+        }
+        let (id, evicted) = (self.next, Arc::new(Notify::new()));
+        self.next += 1;
+        self.taken.insert(id, Taken { idle: Some(Instant::now()), evicted: evicted.clone() });
+        Some((id, evicted))
+    }
+}
+
+/// A connection's place, until it is dropped.
+pub(super) struct Seat {
+    id: u64,
+    seats: Arc<Mutex<Seats>>,
+    evicted: Arc<Notify>,
+}
+
+impl Seat {
+    /// Ends when the place is needed for another connection.
+    pub(super) async fn evicted(&self) {
+        self.evicted.notified().await;
+    }
+
+    /// Something is done for the connection until the value is dropped.
+    pub(super) fn busy(&self) -> Busy {
+        set_idle(&self.seats, self.id, None);
+        Busy { id: self.id, seats: self.seats.clone() }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        locked(&self.seats).taken.remove(&self.id);
+    }
+}
+
+/// A request that is worked on; its connection keeps its place.
+pub(super) struct Busy {
+    id: u64,
+    seats: Arc<Mutex<Seats>>,
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        set_idle(&self.seats, self.id, Some(Instant::now()));
+    }
+}
+
+fn set_idle(seats: &Mutex<Seats>, id: u64, since: Option<Instant>) {
+    if let Some(taken) = locked(seats).taken.get_mut(&id) {
+        taken.idle = since;
+    }
+}
+
+fn locked(seats: &Mutex<Seats>) -> MutexGuard<'_, Seats> {
+    // Each change is one insertion, removal or assignment.
+    seats.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Places {
     pub(super) fn new(most: usize, refusal: Vec<u8>) -> Places {
         let farewells = Arc::new(Semaphore::new(MOST_FAREWELLS));
-        Places { all: Arc::new(Semaphore::new(most)), farewells, refusal: refusal.into() }
+        let seats = Seats { most, next: 0, taken: BTreeMap::new() };
+        Places { seats: Arc::new(Mutex::new(seats)), farewells, refusal: refusal.into() }
     }
 
     /// A place for a connection, which is told where there is none.
     pub(super) fn admit<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         &self,
         stream: S,
-    ) -> Option<(Patient<S>, OwnedSemaphorePermit)> {
-        if let Ok(permit) = self.all.clone().try_acquire_owned() {
-            return Some((Patient::new(stream, STALLED), permit));
+    ) -> Option<(Patient<S>, Seat)> {
+        let found = locked(&self.seats).take();
+        if let Some((id, evicted)) = found {
+            let seat = Seat { id, seats: self.seats.clone(), evicted };
+            return Some((Patient::new(stream, STALLED), seat));
         }
         if let Ok(permit) = self.farewells.clone().try_acquire_owned() {
             let refusal = self.refusal.clone();
@@ -172,6 +260,33 @@ mod tests {
             assert_eq!(&told, b"full");
             drop(first);
             assert!(places.admit(theirs).is_some());
+        });
+    }
+
+    #[test]
+    fn the_longest_idle_gives_up_its_place() {
+        block_on(async {
+            let places = Places::new(2, b"full".to_vec());
+            let admit = || places.admit(tokio::io::duplex(16).0);
+            let (first, second) = (admit().expect("a place").1, admit().expect("a place").1);
+            assert!(admit().is_none());
+            let age = || {
+                for taken in locked(&places.seats).taken.values_mut() {
+                    taken.idle = taken.idle.map(|since| since - IDLE_AT_LEAST);
+                }
+            };
+            age();
+            let working = first.busy();
+            let third = admit().expect("the place of the second").1;
+            timeout(FAREWELL, second.evicted()).await.expect("the second is told");
+            drop(second);
+            // The first is busy and the third is new; then the first is idle for longer.
+            assert!(admit().is_none());
+            drop(working);
+            age();
+            drop(third.busy());
+            assert!(admit().is_some());
+            timeout(FAREWELL, first.evicted()).await.expect("the first is told");
         });
     }
 }

@@ -1,28 +1,35 @@
 //! The HTTP side: JSON in, JSON out, events as they come.
 
-use super::connection::{AGAIN, Places, REQUEST};
+use super::connection::{AGAIN, Busy, Places, REQUEST};
+use super::log::Log;
 use super::request::{self, MAX_REQUEST};
 use super::store::{Entry, Store};
 use crate::failure::{Exit, Failure};
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, FromRequest, Path, Request, State};
+use axum::http::Uri;
 use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 #[derive(Clone)]
 struct Api {
     store: Arc<Store>,
-    token: Arc<super::Token>,
+    token: Arc<super::Tokens>,
+    log: Arc<Log>,
+    hosts: Arc<Hosts>,
     listeners: Arc<Semaphore>,
     /// Clients that listen to events at once.
     most_listeners: usize,
@@ -43,6 +50,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match (self.0.code, self.0.exit) {
             ("api.token", _) => StatusCode::UNAUTHORIZED,
+            ("request.host", _) => StatusCode::MISDIRECTED_REQUEST,
             ("request.too_long", _) => StatusCode::PAYLOAD_TOO_LARGE,
             ("request.timeout", _) => StatusCode::REQUEST_TIMEOUT,
             ("route.method", _) => StatusCode::METHOD_NOT_ALLOWED,
@@ -57,31 +65,87 @@ impl IntoResponse for Refusal {
     }
 }
 
+/// The names under which the daemon answers; none means all.
+///
+/// A page in a browser can have its own name resolved to 127.0.0.1 and then ask this daemon (DNS rebinding),
+/// but the browser says that name as `Host`.
+pub(super) struct Hosts(Vec<String>);
+
+impl Hosts {
+    /// Those that were `given`; where only this machine can connect to `address`, its local names too.
+    pub(super) fn new(address: Option<SocketAddr>, given: &[String]) -> Self {
+        let mut names: Vec<String> = given.iter().map(|name| name.to_ascii_lowercase()).collect();
+        if let Some(address) = address.filter(|address| address.ip().is_loopback()) {
+            names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+            names.push(match address.ip() {
+                IpAddr::V4(ip) => ip.to_string(),
+                IpAddr::V6(ip) => format!("[{ip}]"),
+            });
+        }
+        Self(names)
+    }
+
+    /// Whether a request for this host, with or without a port, is meant for us.
+    fn accept(&self, host: Option<&str>) -> bool {
+        let Some(host) = host else { return self.0.is_empty() };
+        let port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+        let name =
+            host.rsplit_once(':').filter(|(_, digits)| port(digits)).map_or(host, |(n, _)| n);
+        self.0.is_empty() || self.0.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// What the service shares with the rest of the daemon.
+pub(super) struct Shared {
+    pub(super) store: Arc<Store>,
+    pub(super) token: Arc<super::Tokens>,
+    pub(super) log: Arc<Log>,
+    pub(super) hosts: Hosts,
+}
+
 /// Serves at most `most` connections, of which half may listen, until the runtime ends.
-pub(super) async fn serve(
-    listener: tokio::net::TcpListener,
-    store: Arc<Store>,
-    token: Arc<super::Token>,
-    most: usize,
-) {
+pub(super) async fn serve(listener: tokio::net::TcpListener, shared: Shared, most: usize) {
     let most_listeners = most.div_ceil(2);
     let listeners = Arc::new(Semaphore::new(most_listeners));
-    let service = TowerToHyperService::new(router(Api { store, token, listeners, most_listeners }));
+    let Shared { store, token, log, hosts } = shared;
+    let hosts = Arc::new(hosts);
+    let api = Api { store: store.clone(), token, log, hosts, listeners, most_listeners };
+    let service = TowerToHyperService::new(router(api));
     let places = Places::new(most, refusal(most));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             sleep(Duration::from_millis(100)).await; // out of descriptors: wait for some to close
             continue;
         };
-        let Some((stream, permit)) = places.admit(stream) else { continue };
+        let Some((stream, seat)) = places.admit(stream) else {
+            store.metrics.turned_away();
+            continue;
+        };
+        let (service, seat) = (service.clone(), Arc::new(seat));
+        let sitting = seat.clone();
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(REQUEST)
             .max_buf_size(MAX_REQUEST)
-            .serve_connection(TokioIo::new(stream), service.clone());
+            .serve_connection(
+                TokioIo::new(stream),
+                service_fn(move |mut request: hyper::Request<Incoming>| {
+                    let busy = Arc::new(sitting.busy());
+                    // Whoever answers little by little keeps it.
+                    request.extensions_mut().insert(busy.clone());
+                    let answer = service.call(request);
+                    async move {
+                        let answer = answer.await;
+                        drop(busy);
+                        answer
+                    }
+                }),
+            );
         tokio::spawn(async move {
-            let _ = connection.await; // a client that goes away ends its connection and nothing else
-            drop(permit);
+            tokio::select! {
+                _ = connection => {} // a client that goes away ends its connection and nothing else
+                () = seat.evicted() => {}
+            }
         });
     }
 }
@@ -103,27 +167,69 @@ fn router(api: Api) -> Router {
         .route("/v1/challenges", post(submit))
         .route("/v1/challenges/{id}", delete(cancel))
         .layer(from_fn_with_state(api.clone(), authorize));
-    let refuse = |code, message| async move { Refusal(Failure::usage(code, message)) };
-    Router::new()
-        .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
+    let reading = Router::new()
+        .route("/metrics", get(metrics))
         .route("/v1/challenges", get(list))
         .route("/v1/challenges/{id}", get(status))
         .route("/v1/challenges/{id}/events", get(events))
         .route("/v1/challenges/{id}/proof", get(proof))
+        .layer(from_fn_with_state(api.clone(), authorize_reader));
+    let refuse = |code, message| async move { Refusal(Failure::usage(code, message)) };
+    Router::new()
+        .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
+        .merge(reading)
         .merge(changing)
         .fallback(move || refuse("route.unknown", "there is no such route"))
         .method_not_allowed_fallback(move || refuse("route.method", "another method is needed"))
         .layer(DefaultBodyLimit::max(MAX_REQUEST))
+        .layer(from_fn_with_state(api.clone(), watch_requests))
         .with_state(api)
+}
+
+/// Refuses requests that are meant for another host; counts and tells of the others.
+async fn watch_requests(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let start = Instant::now();
+    let host = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or("?"));
+    let accepted = api.hosts.accept(host);
+    let what = format!("{} {}", request.method(), shortened(request.uri().path()));
+    let response = if accepted {
+        next.run(request).await
+    } else {
+        let failure = Failure::usage("request.host", "this daemon does not answer for that host");
+        Refusal(failure.hint("ask by the address it listens on, or start it with --host NAME"))
+            .into_response()
+    };
+    let status = response.status();
+    api.store.metrics.request("http", status.is_success());
+    api.log.request("http", &what, status.as_str(), start.elapsed());
+    response
+}
+
+/// A path as the log has it.
+fn shortened(path: &str) -> String {
+    path.chars().take(100).collect()
 }
 
 /// Lets through who shows the token.
 async fn authorize(State(api): State<Api>, request: Request, next: Next) -> Response {
-    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
-    match api.token.check(given.and_then(bearer).unwrap_or_default()) {
+    match api.token.check(given(&request)) {
         Ok(()) => next.run(request).await,
         Err(failure) => Refusal(failure).into_response(),
     }
+}
+
+/// Lets through who may read: everyone, unless the daemon is private.
+async fn authorize_reader(State(api): State<Api>, request: Request, next: Next) -> Response {
+    match api.token.check_reader(given(&request)) {
+        Ok(()) => next.run(request).await,
+        Err(failure) => Refusal(failure).into_response(),
+    }
+}
+
+/// The token that a request shows.
+fn given(request: &Request) -> &[u8] {
+    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    given.and_then(bearer).unwrap_or_default()
 }
 
 /// What follows the scheme, whose case does not matter, and its spaces (RFC 9110, section 11.4).
@@ -151,8 +257,36 @@ async fn submit(State(api): State<Api>, request: Request) -> Answer<(StatusCode,
     Ok((StatusCode::ACCEPTED, Json(answer)))
 }
 
-async fn list(State(api): State<Api>) -> Json<Value> {
-    Json(json!({ "ok": true, "challenges": api.store.list() }))
+/// Challenges of a page, unless it says otherwise, and the most.
+const PAGE: usize = 100;
+const LONGEST_PAGE: usize = 1000;
+
+/// Which part of the list is wanted: the identifier before it, and its length.
+fn page(query: &str) -> Result<(Option<&str>, usize), String> {
+    let (mut after, mut limit) = (None, None);
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        match part.split_once('=') {
+            Some(("after", id)) if after.is_none() => after = Some(id),
+            Some(("limit", number)) if limit.is_none() => {
+                let number = number.parse().ok().filter(|n| (1..=LONGEST_PAGE).contains(n));
+                limit = Some(number.ok_or(format!("{part}: expected 1 to {LONGEST_PAGE}"))?);
+            }
+            _ => return Err(format!("{part}: expected limit=N and after=ID, each once")),
+        }
+    }
+    Ok((after, limit.unwrap_or(PAGE)))
+}
+
+async fn list(State(api): State<Api>, uri: Uri) -> Answer {
+    let (after, limit) = page(uri.query().unwrap_or_default())
+        .map_err(|message| Failure::usage("request.query", message))?;
+    let (challenges, next) = api.store.list(after, limit);
+    Ok(Json(json!({ "ok": true, "challenges": challenges, "next": next })))
+}
+
+async fn metrics(State(api): State<Api>) -> Response {
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    (kind, api.store.metrics_page()).into_response()
 }
 
 async fn status(State(api): State<Api>, Path(id): Path<String>) -> Answer {
@@ -171,19 +305,23 @@ async fn proof(State(api): State<Api>, Path(id): Path<String>) -> Answer<Respons
 
 /// Server-sent events: the status now, at each change, and at the end; a comment where there was none
 /// for a while.
-async fn events(State(api): State<Api>, Path(id): Path<String>) -> Answer<Response> {
+async fn events(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+    Extension(busy): Extension<Arc<Busy>>,
+) -> Answer<Response> {
     let entry = api.store.find(&id)?;
     let permit = api.listeners.try_acquire_owned().map_err(|_| {
         let message = format!("{} clients listen already", api.most_listeners);
         Failure::new(Exit::State, "daemon.busy", message)
     })?;
-    let body = Body::from_stream(stream(entry, permit));
+    let body = Body::from_stream(stream(entry, (permit, busy)));
     Ok(([(header::CONTENT_TYPE, "text/event-stream")], body).into_response())
 }
 
 fn stream(
     entry: Arc<Entry>,
-    permit: OwnedSemaphorePermit,
+    permit: (OwnedSemaphorePermit, Arc<Busy>),
 ) -> impl futures_util::Stream<Item = Result<String, std::convert::Infallible>> {
     let mut listener = entry.listen();
     listener.mark_changed(); // the first event is the status now
@@ -203,6 +341,34 @@ fn stream(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_of_the_list() {
+        assert_eq!(page(""), Ok((None, PAGE)));
+        assert_eq!(page("limit=7&after=ab"), Ok((Some("ab"), 7)));
+        for wrong in ["limit=0", "limit=1001", "limit=", "limit=1&limit=2", "from=1", "after"] {
+            assert!(page(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn hosts_of_a_local_daemon() {
+        let local = Hosts::new("127.0.0.1:7300".parse().ok(), &["Delay.Example".into()]);
+        for host in ["localhost", "LOCALHOST:7300", "127.0.0.1:1", "[::1]:7300", "delay.example"] {
+            assert!(local.accept(Some(host)), "{host}");
+        }
+        for host in
+            ["evil.example", "evil.example:7300", "127.0.0.1.evil.example", "", "localhost.:80"]
+        {
+            assert!(!local.accept(Some(host)), "{host}");
+        }
+        assert!(!local.accept(None));
+        // Whoever listens for others need not know by which names they come.
+        let public = Hosts::new("0.0.0.0:7300".parse().ok(), &[]);
+        assert!(public.accept(Some("anything")) && public.accept(None));
+        let named = Hosts::new("0.0.0.0:7300".parse().ok(), &["a.example".into()]);
+        assert!(named.accept(Some("a.example:80")) && !named.accept(Some("b.example")));
+    }
 
     #[test]
     fn the_scheme_has_no_case() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use tetralith_vdf::{Modulus, Residue, parse_hex};
+use tetralith_vdf::{Checkpoint, Modulus, Options, Prover, Residue, parse_hex};
 
 /// A challenge that was taken: numbers, not text.
 #[derive(Clone, Debug)]
@@ -92,6 +92,23 @@ impl Challenge {
         jobs.join(&self.id).join(KEPT)
     }
 
+    /// How many squarings the state of its run holds.
+    pub(super) fn saved(&self, jobs: &Path) -> u64 {
+        let Challenge { modulus, x, iterations, .. } = self;
+        let kept = self.kept(jobs);
+        match self.proof.system() {
+            None => {
+                let found = Checkpoint::load(&kept).ok().flatten();
+                let ours = |found: &Checkpoint| found.expect(modulus, x, *iterations).is_ok();
+                found.map(|(checkpoint, _)| checkpoint).filter(ours).map_or(0, |c| c.done())
+            }
+            Some(system) => {
+                let prover = Prover::new(system, modulus, x, *iterations, Options::default());
+                prover.map_or(0, |prover| prover.kept(&kept))
+            }
+        }
+    }
+
     /// Where damaged files of that state are set aside until the challenge is done.
     pub(super) fn aside(&self, jobs: &Path) -> PathBuf {
         jobs.join(&self.id).join("damaged")
@@ -159,7 +176,8 @@ impl Status {
 pub(super) fn describe(challenge: &Challenge, status: &Status) -> Value {
     let mut value = json!({
         "ok": true, "id": challenge.id, "modulus": challenge.modulus_name(),
-        "bits": challenge.modulus.bits(), "x": challenge.x.to_string(),
+        "modulus_bits": challenge.modulus.bits(),
+        "factorable": challenge.modulus.is_factorable(), "x": challenge.x.to_string(),
         "iterations": challenge.iterations, "proof": challenge.proof,
     });
     let more = match status {

@@ -2,19 +2,20 @@
 //!
 //! ```text
 //! {"submit":{…},"token":"…"}   {"cancel":"ID","token":"…"}
-//! {"status":"ID"}   {"watch":"ID"}   {"proof":"ID"}
+//! {"status":"ID"}   {"watch":"ID"}   {"proof":"ID"}   (with "token" too where the daemon is private)
 //! ```
 //!
 //! `watch` answers with a line for each event until the challenge has ended, the last one with the proof;
 //! then the next request is read.
 
-use super::connection::{AGAIN, Places, REQUEST};
+use super::connection::{AGAIN, FAREWELL, Places, REQUEST, Seat};
+use super::log::Log;
 use super::request::{Line, MAX_REQUEST};
 use super::store::Store;
 use crate::failure::{Exit, Failure, Outcome};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::BufReader;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
@@ -29,27 +30,43 @@ const MAX_LINE: u64 = MAX_REQUEST as u64;
 #[derive(Clone)]
 pub(super) struct Service {
     store: Arc<Store>,
-    token: Arc<super::Token>,
+    token: Arc<super::Tokens>,
+    told: Arc<Log>,
     places: Places,
 }
 
 impl Service {
-    /// A service of at most `most` connections, over all sockets.
-    pub(super) fn new(store: Arc<Store>, token: Arc<super::Token>, most: usize) -> Self {
+    /// A service of at most `most` connections.
+    pub(super) fn new(
+        store: Arc<Store>,
+        token: Arc<super::Tokens>,
+        told: Arc<Log>,
+        most: usize,
+    ) -> Self {
         let message = format!("{most} connections are open already");
         let refusal = Failure::new(Exit::State, "daemon.busy", message).to_json();
-        Self { store, token, places: Places::new(most, format!("{refusal}\n").into()) }
+        Self { store, token, told, places: Places::new(most, format!("{refusal}\n").into()) }
     }
 
     /// Serves one connection in a task of its own; beyond the bound it is told so and closed.
     pub(super) fn take(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
-        let Some((stream, permit)) = self.places.admit(stream) else { return };
+        let Some((stream, seat)) = self.places.admit(stream) else {
+            self.store.metrics.turned_away();
+            return;
+        };
         let service = self.clone();
         tokio::spawn(async move {
             let (reader, mut writer) = tokio::io::split(stream);
-            // A client that goes away ends its connection and nothing else.
-            let _ = service.serve(BufReader::new(reader), &mut writer).await;
-            drop(permit);
+            let evicted = tokio::select! {
+                // A client that goes away ends its connection and nothing else.
+                _ = service.serve(BufReader::new(reader), &mut writer, &seat) => false,
+                () = seat.evicted() => true,
+            };
+            if evicted {
+                let message = "the connection was idle, and its place was needed";
+                let failure = Failure::new(Exit::State, "daemon.idle", message);
+                let _ = timeout(FAREWELL, write(&mut writer, &failure.to_json())).await;
+            }
         });
     }
 
@@ -57,6 +74,7 @@ impl Service {
         &self,
         mut reader: impl AsyncBufRead + Unpin,
         writer: &mut (impl AsyncWrite + Unpin),
+        seat: &Seat,
     ) -> std::io::Result<()> {
         loop {
             // Waiting for a request may take long, and sending one may not.
@@ -77,7 +95,13 @@ impl Service {
                 let failure = Failure::usage("request.too_long", message);
                 return write(writer, &failure.to_json()).await;
             }
-            match self.answer(&line).await {
+            let _busy = seat.busy();
+            let start = Instant::now();
+            let answer = self.answer(&line).await;
+            let outcome = answer.as_ref().map_or_else(|failure| failure.code, |_| "ok");
+            self.told.request("lines", Line::kind(&line), outcome, start.elapsed());
+            self.store.metrics.request("lines", answer.is_ok());
+            match answer {
                 Ok(Reply::Value(value)) => write(writer, &value).await?,
                 Ok(Reply::Watch(entry)) => {
                     let mut listener = entry.listen();
@@ -115,9 +139,16 @@ impl Service {
                 self.token.check(token.as_bytes())?;
                 Ok(Reply::Value(super::apart(move || store.submit(challenge)).await?))
             }
-            Line::Status(id) => Ok(Reply::Value(store.find(&id)?.describe())),
-            Line::Watch(id) => Ok(Reply::Watch(store.find(&id)?)),
-            Line::Proof(id) => {
+            Line::Status { id, token } => {
+                self.token.check_reader(token.as_bytes())?;
+                Ok(Reply::Value(store.find(&id)?.describe()))
+            }
+            Line::Watch { id, token } => {
+                self.token.check_reader(token.as_bytes())?;
+                Ok(Reply::Watch(store.find(&id)?))
+            }
+            Line::Proof { id, token } => {
+                self.token.check_reader(token.as_bytes())?;
                 let proof = self.proof(store.find(&id)?).await?;
                 Ok(Reply::Value(json!({ "ok": true, "id": id, "proof_hex": proof })))
             }

@@ -130,13 +130,25 @@ struct Fields {
 #[derive(Debug)]
 pub(super) enum Line {
     Submit { challenge: Value, token: String },
-    Status(String),
-    Watch(String),
-    Proof(String),
+    Status { id: String, token: String },
+    Watch { id: String, token: String },
+    Proof { id: String, token: String },
     Cancel { id: String, token: String },
 }
 
 impl Line {
+    /// What kind of request a line is, for the log: never the text that a client sent.
+    pub(super) fn kind(bytes: &[u8]) -> &'static str {
+        match Line::parse(bytes) {
+            Ok(Line::Submit { .. }) => "submit",
+            Ok(Line::Status { .. }) => "status",
+            Ok(Line::Watch { .. }) => "watch",
+            Ok(Line::Proof { .. }) => "proof",
+            Ok(Line::Cancel { .. }) => "cancel",
+            Err(_) => "malformed",
+        }
+    }
+
     /// Reads a line.
     pub(super) fn parse(bytes: &[u8]) -> Result<Line, Fault> {
         let fields: Fields = serde_json::from_value(object(bytes)?)
@@ -144,9 +156,9 @@ impl Line {
         let Fields { submit, status, watch, proof, cancel, token } = fields;
         match (submit, status, watch, proof, cancel) {
             (Some(challenge), None, None, None, None) => Ok(Line::Submit { challenge, token }),
-            (None, Some(id), None, None, None) => Ok(Line::Status(id)),
-            (None, None, Some(id), None, None) => Ok(Line::Watch(id)),
-            (None, None, None, Some(id), None) => Ok(Line::Proof(id)),
+            (None, Some(id), None, None, None) => Ok(Line::Status { id, token }),
+            (None, None, Some(id), None, None) => Ok(Line::Watch { id, token }),
+            (None, None, None, Some(id), None) => Ok(Line::Proof { id, token }),
             (None, None, None, None, Some(id)) => Ok(Line::Cancel { id, token }),
             _ => Fault::form(
                 "request.malformed",
@@ -162,7 +174,10 @@ impl Line {
 struct Asked {
     #[serde(default = "rsa2048")]
     modulus: String,
-    x: String,
+    /// Text that is hashed to the input.
+    seed: Option<String>,
+    /// A raw input in hex.
+    x: Option<String>,
     t: Option<u8>,
     iterations: Option<u64>,
     #[serde(default)]
@@ -226,7 +241,16 @@ impl Task {
             return Fault::form("challenge.too_long", message);
         }
         let modulus = Modulus::parse(asked.modulus.trim())?;
-        let (x, reduced) = modulus.reduce(&parse_hex(&asked.x, "x")?);
+        let (x, reduced) = match (asked.seed, asked.x) {
+            (Some(seed), None) if !seed.is_empty() => {
+                (modulus.hash_to_element(iterations, seed.as_bytes()), false)
+            }
+            (None, Some(x)) => modulus.reduce(&parse_hex(&x, "x")?),
+            _ => {
+                let message = "give a seed that is not empty, or a raw x in hex, and not both";
+                return Fault::form("challenge.malformed", message);
+            }
+        };
         match (asked.proof.system(), modulus.check_provable()) {
             // What can be evaluated and not proved is refused now, not after the last squaring.
             (Some(system), _) => {

@@ -1,13 +1,15 @@
 //! All challenges: on disk, in the queue, and under way.
 
 use super::job::{Challenge, REQUEST, Status, describe};
+use super::metrics::{Change, Metrics};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{self, Access};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tetralith_vdf::Prover;
 use tokio::sync::watch;
@@ -30,6 +32,9 @@ pub(super) struct Store {
     state: Mutex<State>,
     /// Rings when there is work or the daemon stops.
     bell: Condvar,
+    /// Rings when a challenge is written.
+    arrived: Condvar,
+    pub(super) metrics: Metrics,
     stopping: AtomicBool,
 }
 
@@ -38,7 +43,9 @@ struct State {
     sequence: u64,
     all: BTreeMap<String, Arc<Entry>>,
     queue: VecDeque<Arc<Entry>>,
-    /// Those that were cancelled while they ran, until their workers notice.
+    /// Those that are written to their folders; the lock is not held meanwhile.
+    arriving: BTreeSet<String>,
+    /// Those that were cancelled, until their workers notice and their folders are removed.
     leaving: BTreeSet<String>,
 }
 
@@ -49,13 +56,15 @@ pub(super) struct Entry {
     cancelled: AtomicBool,
     /// Whether files of its run were damaged and are set aside.
     set_aside: AtomicBool,
+    /// Squarings that were done when its state was last read.
+    saved: AtomicU64,
 }
 
 impl Entry {
     fn new(challenge: Challenge, status: Status) -> Arc<Self> {
         let (status, _) = watch::channel(status);
         let (cancelled, set_aside) = (AtomicBool::new(false), AtomicBool::new(false));
-        Arc::new(Self { challenge, status, cancelled, set_aside })
+        Arc::new(Self { challenge, status, cancelled, set_aside, saved: AtomicU64::new(0) })
     }
 
     pub(super) fn listen(&self) -> watch::Receiver<Status> {
@@ -68,6 +77,10 @@ impl Entry {
 
     fn tell(&self, status: &Status) -> Value {
         let mut value = describe(&self.challenge, status);
+        let saved = self.saved();
+        if *status == Status::Queued && saved > 0 {
+            value["done"] = saved.into();
+        }
         if self.has_set_aside() {
             value["set_aside"] = true.into();
         }
@@ -90,6 +103,11 @@ impl Entry {
 
     pub(super) fn has_set_aside(&self) -> bool {
         self.set_aside.load(Ordering::Relaxed)
+    }
+
+    /// Squarings that were done when its state was last read.
+    pub(super) fn saved(&self) -> u64 {
+        self.saved.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
@@ -154,13 +172,17 @@ impl Store {
             let queued = !status.is_final();
             let entry = Entry::new(challenge, status);
             entry.set_aside.store(entry.challenge.aside(&jobs).exists(), Ordering::Relaxed);
+            if queued {
+                entry.saved.store(entry.challenge.saved(&jobs), Ordering::Relaxed);
+            }
             state.all.insert(entry.challenge.id.clone(), entry.clone());
             if queued {
                 state.queue.push_back(entry);
             }
         }
-        let (bell, stopping) = (Condvar::new(), AtomicBool::new(false));
-        Ok(Self { jobs, limits, state: Mutex::new(state), bell, stopping })
+        let [bell, arrived] = [(); 2].map(|()| Condvar::new());
+        let (stopping, metrics) = (AtomicBool::new(false), Metrics::default());
+        Ok(Self { jobs, limits, state: Mutex::new(state), bell, arrived, metrics, stopping })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -182,54 +204,108 @@ impl Store {
         Ok(answer)
     }
 
+    /// The state, once nobody writes this challenge's folder.
+    fn settled(&self, id: &str) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        while state.arriving.contains(id) {
+            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+    }
+
     /// Takes a challenge; one that is here already is not taken twice, but tried again where it failed.
     fn take(&self, challenge: Challenge) -> Outcome<Arc<Entry>> {
-        let mut state = self.lock();
+        let mut state = self.settled(&challenge.id);
         let known = state.all.get(&challenge.id).cloned();
         if let Some(entry) = known.iter().find(|entry| entry.failure().is_none()) {
             return Ok(entry.clone());
         }
-        let busy = |code, message: String| Err(Failure::new(Exit::State, code, message));
-        if state.leaving.contains(&challenge.id) {
-            return busy("daemon.busy", "this challenge is being cancelled".into());
-        }
-        if state.queue.len() >= self.limits.queue {
-            return busy("daemon.busy", format!("{} challenges wait already", state.queue.len()));
-        }
-        if known.is_none() && state.all.len() >= self.limits.kept {
-            let message = format!("{} challenges are kept; delete some", state.all.len());
-            return busy("daemon.full", message);
-        }
-        let not_taken = "the challenge was not taken: make room or mend that, and submit it again";
-        challenge.store(&self.jobs, state.sequence).map_err(|failure| failure.hint(not_taken))?;
+        self.check_room(&state, &challenge.id, known.is_some())?;
+        let sequence = state.sequence;
         state.sequence = state.sequence.saturating_add(1);
-        let entry = match known {
-            Some(entry) => {
-                let code = entry.failure().unwrap_or_default();
-                if [DAMAGED, OTHER].contains(&&code[..])
-                    && challenge.set_aside(&self.jobs, code == OTHER)?
-                {
-                    entry.set_aside.store(true, Ordering::Relaxed);
-                }
-                // How it ended before counts no more; there is no such file where it could not be written.
-                let _ = std::fs::remove_file(self.jobs.join(&challenge.id).join(RESULT));
-                entry.set(Status::Queued);
-                entry
-            }
-            None => Entry::new(challenge, Status::Queued),
-        };
+        state.arriving.insert(challenge.id.clone());
+        drop(state); // a slow disk must not keep anybody from asking
+        let written = self.write(&challenge, sequence, known.as_ref());
+        let mut state = self.lock();
+        state.arriving.remove(&challenge.id);
+        self.arrived.notify_all();
+        written?;
+        let entry = known.unwrap_or_else(|| Entry::new(challenge, Status::Queued));
+        entry.set(Status::Queued);
         state.all.insert(entry.challenge.id.clone(), entry.clone());
         state.queue.push_back(entry.clone());
+        self.metrics.challenge(Change::Taken);
         self.bell.notify_one();
         Ok(entry)
+    }
+
+    /// Refuses one challenge more where there is no room, those that are being written counted.
+    fn check_room(&self, state: &State, id: &str, known: bool) -> Outcome {
+        let busy = |code, message: String| Err(Failure::new(Exit::State, code, message));
+        if state.leaving.contains(id) {
+            return busy("daemon.busy", "this challenge is being cancelled".into());
+        }
+        let waiting = state.queue.len() + state.arriving.len();
+        if waiting >= self.limits.queue {
+            return busy("daemon.busy", format!("{waiting} challenges wait already"));
+        }
+        let kept = state.all.len() + state.arriving.len();
+        if !known && kept >= self.limits.kept {
+            return busy("daemon.full", format!("{kept} challenges are kept; delete some"));
+        }
+        Ok(())
+    }
+
+    /// Writes a challenge's folder; of one that failed before, what was damaged is set aside.
+    fn write(&self, challenge: &Challenge, sequence: u64, known: Option<&Arc<Entry>>) -> Outcome {
+        let not_taken =
+            "the challenge was not taken: make room or repair that, and submit it again";
+        challenge.store(&self.jobs, sequence).map_err(|failure| failure.hint(not_taken))?;
+        let Some(entry) = known else { return Ok(()) };
+        let code = entry.failure().unwrap_or_default();
+        if [DAMAGED, OTHER].contains(&&code[..])
+            && challenge.set_aside(&self.jobs, code == OTHER)?
+        {
+            entry.set_aside.store(true, Ordering::Relaxed);
+        }
+        // How it ended before counts no more; there is no such file where it could not be written.
+        let _ = std::fs::remove_file(self.jobs.join(&challenge.id).join(RESULT));
+        entry.saved.store(challenge.saved(&self.jobs), Ordering::Relaxed);
+        Ok(())
     }
 
     pub(super) fn find(&self, id: &str) -> Outcome<Arc<Entry>> {
         found(&self.lock(), id)
     }
 
-    pub(super) fn list(&self) -> Vec<Value> {
-        self.lock().all.values().map(|entry| entry.describe()).collect()
+    /// At most `limit` challenges whose identifiers follow `after`, in the order of identifiers, and the
+    /// identifier after which there are more.
+    pub(super) fn list(&self, after: Option<&str>, limit: usize) -> (Vec<Value>, Option<String>) {
+        let from = after.map_or(Bound::Unbounded, |id| Bound::Excluded(id.to_owned()));
+        let mut found: Vec<Arc<Entry>> = {
+            let state = self.lock();
+            let rest = state.all.range((from, Bound::Unbounded));
+            rest.map(|(_, entry)| entry.clone()).take(limit + 1).collect()
+        };
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| more).map(|entry| entry.challenge.id.clone());
+        (found.iter().map(|entry| entry.describe()).collect(), next)
+    }
+
+    /// The page for Prometheus.
+    pub(super) fn metrics_page(&self) -> String {
+        let mut states = [("queued", 0), ("running", 0), ("done", 0), ("failed", 0)];
+        for entry in self.lock().all.values() {
+            let state = match &*entry.status.borrow() {
+                Status::Queued => 0,
+                Status::Running { .. } => 1,
+                Status::Done { .. } => 2,
+                Status::Failed { .. } => 3,
+            };
+            states[state].1 += 1;
+        }
+        self.metrics.page(states)
     }
 
     /// The proof's bytes, once there is one.
@@ -246,23 +322,25 @@ impl Store {
 
     /// Forgets a challenge, and stops it where it runs.
     pub(super) fn cancel(&self, id: &str) -> Outcome {
-        let mut state = self.lock();
+        let mut state = self.settled(id);
         let entry = found(&state, id)?;
         entry.cancelled.store(true, Ordering::Relaxed);
         state.queue.retain(|queued| queued.challenge.id != id);
         state.all.remove(id);
-        let folder = self.jobs.join(id);
-        // One that runs is removed when its worker notices; until then nobody may take it up anew.
+        // Nobody may take it up anew before its folder is gone; a worker's removes it when the worker notices.
+        state.leaving.insert(id.to_owned());
         let running = matches!(*entry.status.borrow(), Status::Running { .. });
+        drop(state); // a slow disk must not keep anybody from asking
+        self.metrics.challenge(Change::Cancelled);
+        let folder = self.jobs.join(id);
         let removed = if running {
-            state.leaving.insert(id.to_owned());
             // Without its request the folder is no challenge, should the daemon end before its worker.
-            let request = folder.join(REQUEST);
-            std::fs::remove_file(&request).map_err(|error| Failure::file(&request, &error))
+            removed(&folder.join(REQUEST), |request| std::fs::remove_file(request))
         } else {
-            std::fs::remove_dir_all(&folder).map_err(|error| Failure::file(&folder, &error))
+            let removed = removed(&folder, |folder| std::fs::remove_dir_all(folder));
+            self.lock().leaving.remove(id);
+            removed
         };
-        drop(state);
         entry.status.send_if_modified(|status| {
             let open = !status.is_final() && !running;
             if open {
@@ -275,14 +353,22 @@ impl Store {
 
     /// Tells how a challenge's work ended; one that was cancelled meanwhile is removed instead.
     pub(super) fn leave(&self, entry: &Entry, status: Status) {
-        let mut state = self.lock();
-        if state.leaving.remove(&entry.challenge.id) {
-            // What cannot be removed is found by the next daemon, and can be cancelled there.
-            let _ = std::fs::remove_dir_all(self.jobs.join(&entry.challenge.id));
-            entry.set(cancelled());
-        } else {
+        let id = &entry.challenge.id;
+        let state = self.lock();
+        if !state.leaving.contains(id) {
+            // Under the lock, so that whoever cancels sees whether a worker will still come by here.
+            self.metrics.challenge(match status {
+                Status::Done { .. } => Change::Done,
+                _ => Change::Failed,
+            });
             entry.set(status);
+            return;
         }
+        drop(state);
+        // What cannot be removed is found by the next daemon, and can be cancelled there.
+        let _ = std::fs::remove_dir_all(self.jobs.join(id));
+        self.lock().leaving.remove(id);
+        entry.set(cancelled());
     }
 
     /// The next challenge to work on; `None` when the daemon stops.
@@ -293,7 +379,8 @@ impl Store {
                 return None;
             }
             if let Some(entry) = state.queue.pop_front() {
-                entry.set(Status::Running { done: 0, per_second: 0.0 });
+                let done = entry.saved();
+                entry.set(Status::Running { done, per_second: 0.0 });
                 return Some(entry);
             }
             state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -347,6 +434,16 @@ impl Store {
 
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+/// Removes something; that it is gone already is no failure.
+fn removed(path: &Path, remove: impl FnOnce(&Path) -> std::io::Result<()>) -> Outcome {
+    match remove(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::file(path, &error))
+        }
+        _ => Ok(()),
     }
 }
 

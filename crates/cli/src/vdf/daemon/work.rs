@@ -1,9 +1,10 @@
 //! A worker: one thread that squares, one challenge after another.
 
 use super::super::eval::describe_fault;
+use super::super::factorable;
 use super::job::{Challenge, Status};
+use super::log::Log;
 use super::store::{DAMAGED, Entry, Store, cancelled};
-use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use serde_json::{Value, json};
 use std::any::Any;
@@ -28,7 +29,7 @@ pub(super) struct Settings {
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// Works until the daemon stops.
-pub(super) fn run(context: Context, store: &Store, settings: Settings) {
+pub(super) fn run(log: &Log, store: &Store, settings: Settings) {
     while let Some(entry) = store.next() {
         if entry.has_set_aside() {
             let id = &entry.challenge.id;
@@ -37,11 +38,15 @@ pub(super) fn run(context: Context, store: &Store, settings: Settings) {
                 "challenge {id}: what was damaged of its state lies in {}; it goes on without that",
                 aside.display()
             );
-            context.event("challenge.set_aside", text, json!({ "id": id }));
+            log.event("challenge.set_aside", text, json!({ "id": id }));
         }
-        let work =
-            || Watch::new(context, store, &entry, settings.save_every).work(settings.options);
-        if !work_on(context, store, &entry, work) {
+        let Challenge { id, modulus, .. } = &entry.challenge;
+        if modulus.is_factorable() {
+            let (event, text) = factorable(modulus, &format!("challenge {id}"));
+            log.event(event, text, json!({ "id": id }));
+        }
+        let work = || Watch::new(log, store, &entry, settings.save_every).work(settings.options);
+        if !work_on(log, store, &entry, work) {
             return;
         }
     }
@@ -51,12 +56,7 @@ pub(super) fn run(context: Context, store: &Store, settings: Settings) {
 type Computed = Result<(Residue, Option<Vec<u8>>), Error>;
 
 /// Computes, and tells how it ended; `false` where the daemon stops.
-fn work_on(
-    context: Context,
-    store: &Store,
-    entry: &Entry,
-    work: impl FnOnce() -> Computed,
-) -> bool {
+fn work_on(log: &Log, store: &Store, entry: &Entry, work: impl FnOnce() -> Computed) -> bool {
     let start = Instant::now();
     // A fault of the program is this challenge's end, and not the worker's.
     let computed = match catch_unwind(AssertUnwindSafe(work)) {
@@ -64,7 +64,7 @@ fn work_on(
         Err(panic) => {
             let message = format!("the computation panicked: {}", said(&*panic));
             let fields = json!({ "id": entry.challenge.id });
-            context.event("challenge.panicked", &message, fields);
+            log.event("challenge.panicked", &message, fields);
             let failure = Failure::new(Exit::Environment, "daemon.internal", message);
             let _ = end(store, entry, Status::failed(failure), None);
             return true;
@@ -77,12 +77,12 @@ fn work_on(
         // The machine's trouble, not the challenge's: what is saved stays, and the next daemon goes on.
         Err(error @ (Error::Io(_) | Error::Faulty(_))) => {
             let failure = explain(error, &entry.challenge.kept(store.jobs()));
-            tell_failure(context, entry, &failure);
+            tell_failure(log, entry, &failure);
             store.leave(entry, Status::failed(failure));
         }
         Err(error) => {
             let failure = explain(error, &entry.challenge.kept(store.jobs()));
-            tell_failure(context, entry, &failure);
+            tell_failure(log, entry, &failure);
             let _ = end(store, entry, Status::failed(failure), None);
         }
         Ok((y, proof)) => {
@@ -90,7 +90,7 @@ fn work_on(
             let proof_bytes = proof.as_ref().map_or(0, |proof| proof.len() as u64);
             let status = Status::Done { y: y.to_string(), proof_bytes, seconds };
             if let Err(failure) = end(store, entry, status, proof.as_deref()) {
-                tell_failure(context, entry, &failure);
+                tell_failure(log, entry, &failure);
             }
         }
     }
@@ -107,17 +107,19 @@ fn end(store: &Store, entry: &Entry, status: Status, proof: Option<&[u8]>) -> Ou
 }
 
 const AGAIN: &str =
-    "what was saved before is whole: make room or mend that, and submit the challenge again";
+    "what was saved before is whole: make room or repair that, and submit the challenge again";
 
 /// What ended a run whose state is kept at this name, and what to do next.
 fn explain(error: Error, kept: &Path) -> Failure {
     let hint = match &error {
         Error::Io(error) if matches!(error.kind(), StorageFull | QuotaExceeded) => AGAIN,
         Error::Io(_) => {
-            "mend that and submit the challenge again, or delete it first to begin anew"
+            "repair that and submit the challenge again, or delete it first to start over"
         }
         Error::Faulty(_) => {
-            return Failure::from(error).hint("mend the machine, and submit the challenge again");
+            return Failure::from(error).hint(
+                "suspected hardware fault: check memory and CPU, then submit the challenge again",
+            );
         }
         Error::CheckpointMemory => {
             "start the daemon with the --memory it had and submit the challenge again, or delete it \
@@ -138,12 +140,12 @@ fn explain(error: Error, kept: &Path) -> Failure {
 }
 
 /// Tells the operator how a challenge failed.
-fn tell_failure(context: Context, entry: &Entry, failure: &Failure) {
+fn tell_failure(log: &Log, entry: &Entry, failure: &Failure) {
     let id = &entry.challenge.id;
     let Failure { code, message, hint, .. } = failure;
     let next = hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
     let text = format!("challenge {id} failed: {message}{next}");
-    context.event("challenge.failed", text, json!({ "id": id, "code": code, "hint": hint }));
+    log.event("challenge.failed", text, json!({ "id": id, "code": code, "hint": hint }));
 }
 
 /// An error of the machine while this challenge was computed, in words and as fields.
@@ -162,20 +164,32 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 
 /// Tells of progress, and says when to save and when to stop.
 struct Watch<'a> {
-    context: Context,
+    log: &'a Log,
     store: &'a Store,
     entry: &'a Entry,
     save_every: Duration,
     start: Instant,
     from: Option<u64>,
+    /// Squarings that were done at the last report.
+    seen: u64,
     told: Instant,
     saved: Instant,
 }
 
 impl<'a> Watch<'a> {
-    fn new(context: Context, store: &'a Store, entry: &'a Entry, save_every: Duration) -> Self {
+    fn new(log: &'a Log, store: &'a Store, entry: &'a Entry, save_every: Duration) -> Self {
         let now = Instant::now();
-        Self { context, store, entry, save_every, start: now, from: None, told: now, saved: now }
+        Self {
+            log,
+            store,
+            entry,
+            save_every,
+            start: now,
+            from: None,
+            seen: 0,
+            told: now,
+            saved: now,
+        }
     }
 
     fn work(&mut self, options: Options) -> Computed {
@@ -228,19 +242,22 @@ impl<'a> Watch<'a> {
                 ("challenge.repaired", "its state was damaged; going back to what is whole")
             }
         };
-        self.context.event(event, text, json!({ "id": self.entry.challenge.id }));
+        self.log.event(event, text, json!({ "id": self.entry.challenge.id }));
     }
 
     /// Tells the operator that the machine made an error, and in which challenge.
     fn tell_fault(&self, fault: Option<Fault>) {
         if let Some((text, fields)) = fault.map(|fault| fault_event(self.entry, fault)) {
-            self.context.event("vdf.fault", text, fields);
+            self.log.event("vdf.fault", text, fields);
         }
     }
 
     fn next(&mut self, progress: Progress) -> Next {
         progress.trouble.into_iter().for_each(|trouble| self.tell(trouble));
         self.tell_fault(progress.fault);
+        let before = self.from.map_or_else(|| self.entry.saved(), |_| self.seen);
+        self.store.metrics.squared(progress.done.saturating_sub(before));
+        self.seen = progress.done;
         let from = *self.from.get_or_insert(progress.done);
         if self.told.elapsed() >= TELL_EVERY {
             self.told = Instant::now();
@@ -263,6 +280,7 @@ impl<'a> Watch<'a> {
 mod tests {
     use super::super::store::Limits;
     use super::*;
+    use crate::context::Context;
 
     #[test]
     fn a_panic_ends_its_challenge_and_nothing_else() {
@@ -270,7 +288,7 @@ mod tests {
         let limits = Limits { queue: 4, kept: 4, iterations: 1 << 20 };
         let open = || Store::open(folder.path(), limits, |_| ()).expect("opens");
         let store = open();
-        let context = Context { json: false, quiet: true, threads: 1 };
+        let log = &Log::new(Context { json: false, quiet: true, threads: 1 }, false);
         let modulus = "cfa92a1c6559dd55bb75027437309ad3";
         let ask = |x: &str| {
             let asked = json!({ "modulus": modulus, "x": x, "t": 4, "proof": "none" });
@@ -284,14 +302,14 @@ mod tests {
         let id = &first.challenge.id;
         assert!(text.starts_with(&format!("challenge {id}: the machine made an error")), "{text}");
         assert_eq!(fields, json!({ "id": id, "found_at": 2048, "back_to": 1024 }));
-        assert!(work_on(context, &store, &entry, || panic!("out of {}", "luck")));
+        assert!(work_on(log, &store, &entry, || panic!("out of {}", "luck")));
         let expected = json!("the computation panicked: out of luck");
         assert_eq!(first.describe()["state"], "failed");
         assert_eq!(first.describe()["message"], expected);
         // The next is worked on, and one that was cancelled meanwhile is removed.
         let entry = store.next().expect("waiting");
         store.cancel(&second.challenge.id).expect("cancelled");
-        assert!(work_on(context, &store, &entry, || panic!("again")));
+        assert!(work_on(log, &store, &entry, || panic!("again")));
         assert_eq!(second.describe()["code"], "challenge.cancelled");
         assert!(store.find(&second.challenge.id).is_err());
         // The next daemon knows how it ended.
