@@ -137,7 +137,7 @@ impl Context {
         let show = if self.quiet {
             Show::Nothing
         } else if !std::io::stderr().is_terminal() {
-            Show::Lines
+            Show::Lines { json: self.json }
         } else {
             let template = "{msg} {wide_bar} {percent}%  {rate}  {eta} left";
             let style = ProgressStyle::with_template(template)
@@ -163,7 +163,7 @@ impl Context {
         let show = if self.quiet {
             Show::Nothing
         } else if !std::io::stderr().is_terminal() {
-            Show::Lines
+            Show::Lines { json: self.json }
         } else {
             let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
@@ -188,10 +188,14 @@ impl Waiting {
         match &self.show {
             Show::Nothing => {}
             Show::Bar(bar) => bar.tick(),
-            Show::Lines if self.last.elapsed() < LINE_EVERY => {}
-            Show::Lines => {
+            Show::Lines { .. } if self.last.elapsed() < LINE_EVERY => {}
+            Show::Lines { json } => {
                 self.last = Instant::now();
-                said(&self.line().to_string());
+                let seconds = self.start.elapsed().as_secs_f64();
+                said(&match json {
+                    true => self.line().to_string(),
+                    false => format!("progress: {} for {seconds:.0} s", self.job),
+                });
             }
         }
     }
@@ -212,7 +216,10 @@ impl Waiting {
 
 enum Show {
     Nothing,
-    Lines,
+    /// Lines of text, or of JSON with `--json`.
+    Lines {
+        json: bool,
+    },
     Bar(ProgressBar),
 }
 
@@ -245,11 +252,11 @@ impl Progress {
                     bar.reset_eta();
                 }
             }
-            Show::Lines => {
+            Show::Lines { json } => {
                 let mut last = lock(&self.last);
                 if last.elapsed() >= LINE_EVERY {
                     *last = Instant::now();
-                    self.line(done, from);
+                    self.line(*json, done, from);
                 }
             }
         }
@@ -262,9 +269,16 @@ impl Progress {
         }
     }
 
-    fn line(&self, done: u64, from: u64) {
+    fn line(&self, json: bool, done: u64, from: u64) {
         let rate = (done - from.min(done)) as f64 / self.start.elapsed().as_secs_f64().max(1e-9);
         let left = (self.total.saturating_sub(done)) as f64 / rate.max(1e-9);
+        if !json {
+            let Progress { job, unit, total, .. } = self;
+            let of = if *total == 0 { String::new() } else { format!(" of {total}") };
+            let end = if *total == 0 { String::new() } else { format!(", {left:.0} s left") };
+            said(&format!("progress: {job}, {done}{of} {unit}, {rate:.0} a second{end}"));
+            return;
+        }
         let object = json!({
             "event": "progress", "job": self.job, "unit": self.unit, "done": done,
             "total": self.total, "per_second": rate.round(), "left_s": left.round(),
