@@ -3,7 +3,12 @@
 mod batch;
 mod bench;
 mod cardano;
+mod headers;
 mod input;
+mod leader;
+mod network;
+mod text_keys;
+mod utc;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -37,8 +42,10 @@ pub(crate) enum Command {
     VerifyBatch(batch::Command),
     /// Verify the VRF proof of a Cardano block header
     VerifyHeader(cardano::VerifyHeader),
+    /// Verify the VRF proofs of many Cardano block headers, from lines or chunk files
+    VerifyHeaders(headers::Command),
     /// Print the slots that a Cardano pool leads
-    LeaderSchedule(cardano::LeaderSchedule),
+    LeaderSchedule(leader::LeaderSchedule),
     /// Measure the columns of the published study of VRF verification
     Bench(bench::Bench),
 }
@@ -83,7 +90,8 @@ pub(crate) struct Verify {
     /// The suite of key and proof
     #[arg(long, value_name = "NAME", value_parser = input::suite())]
     suite: Suite,
-    /// The public key in hex, or @FILE, raw, hex or a key file
+    /// The public key in hex or bech32 (vrf_vk1...), or @FILE: raw, hex, bech32, a cardano-cli text
+    /// envelope or a key file
     #[arg(short, long, value_name = "HEX")]
     public_key: Bytes,
     /// The proof in hex, or @FILE, raw or hex
@@ -116,7 +124,8 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Hash(command) => hash(context, &command),
         Command::VerifyBatch(command) => batch::run(context, &command),
         Command::VerifyHeader(command) => cardano::verify_header(context, &command),
-        Command::LeaderSchedule(command) => cardano::leader_schedule(context, &command),
+        Command::VerifyHeaders(command) => headers::run(context, &command),
+        Command::LeaderSchedule(command) => leader::leader_schedule(context, &command),
         Command::Bench(command) => bench::run(context, &command),
     }
 }
@@ -173,7 +182,15 @@ fn public(context: Context, command: &Pub) -> Outcome {
     let (suite, file) = input::read_key_file(&command.key)?;
     let key = PublicKey::from_bytes(suite, &file.public)?;
     let public_key = hex::encode(key.as_bytes());
-    context.answer(&public_key, json!({ "suite": suite.name(), "public_key": &public_key }))
+    let mut fields = json!({ "suite": suite.name(), "public_key": &public_key });
+    if suite == Suite::Draft03Cardano {
+        // As a pool's registration and cardano-cli have it.
+        let hash = tetralith_vrf::cardano::vrf_key_hash(key.as_bytes());
+        fields["bech32"] = text_keys::to_bech32("vrf_vk", key.as_bytes()).into();
+        fields["key_hash"] = hex::encode(hash).into();
+        fields["key_hash_bech32"] = text_keys::to_bech32("vrf_vkh", &hash).into();
+    }
+    context.answer(&public_key, fields)
 }
 
 fn prove(context: Context, command: &Prove) -> Outcome {

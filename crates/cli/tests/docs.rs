@@ -30,6 +30,8 @@ fn the_examples_in_the_documentation_run() {
         ] {
             fs::copy(eras.join(from), work.join(to)).expect("a header to verify");
         }
+        fs::copy(eras.join("headers.jsonl"), work.join("headers.jsonl"))
+            .expect("headers to verify");
         let copy = own.join("page.md");
         fs::copy(&page, &copy).expect("a copy of the page");
         cases.case(copy.to_str().expect("a path in UTF-8"));

@@ -13,12 +13,14 @@ mod error;
 mod fixed;
 mod header;
 mod leader;
+mod network;
 mod wrapper;
 
 pub use era::Era;
 pub use error::CardanoError;
 pub use header::{CertifiedVrf, Header, HeaderVrf, OperationalCertificate, VrfUse, verify_headers};
 pub use leader::{LeaderCheck, Ratio, leader_slots};
+pub use network::Network;
 pub use wrapper::{Chunk, ChunkBlock, Form};
 
 use crate::{Error, Output, SecretKey, Suite};
@@ -58,6 +60,12 @@ pub fn leader_value(output: &Output) -> [u8; 32] {
 #[must_use]
 pub fn nonce_value(output: &Output) -> [u8; 32] {
     blake2b_256(&[&blake2b_256(&[b"N", output.as_bytes()])])
+}
+
+/// The hash of a VRF key, which a pool's registration has.
+#[must_use]
+pub fn vrf_key_hash(public_key: &[u8]) -> [u8; 32] {
+    blake2b_256(&[public_key])
 }
 
 /// Reads the CBOR of a cardano-cli VRF signing key (`VrfSigningKey_PraosVRF`): a byte string of a

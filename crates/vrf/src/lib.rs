@@ -38,7 +38,7 @@ pub mod parquet;
 pub use error::{Error, Part};
 pub use hash_to_curve::encode_to_curve;
 pub use keys::{PublicKey, SecretKey, validate_key};
-pub use many::{Row, kernel, prove_kernel, prove_many, verify_many, verify_mixed};
+pub use many::{Row, kernel, output_many, prove_kernel, prove_many, verify_many, verify_mixed};
 pub use proof::{Output, Proof};
 pub use suite::Suite;
 pub use verify::{proof_to_hash, verify};

@@ -15,6 +15,8 @@ mod lanes;
 mod sec1;
 
 use crate::error::Error;
+#[cfg(target_arch = "x86_64")]
+use crate::keys::Secret;
 use crate::keys::SecretKey;
 use crate::proof::{Output, Proof};
 #[cfg(target_arch = "x86_64")]
@@ -139,6 +141,29 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
         return threads::install(|| chunks.collect());
     }
     threads::install(|| rows.par_iter().map(|(key, alpha)| key.prove(alpha)).collect())
+}
+
+/// Computes the outputs of one key for many inputs, without proofs; in the inputs' order, and those that
+/// [`SecretKey::output`] computes.
+///
+/// # Errors
+/// As [`SecretKey::output`], for each input.
+///
+/// # Security
+/// As [`SecretKey::output`]: constant time in the secret.
+#[must_use]
+pub fn output_many(key: &SecretKey, alphas: &[&[u8]]) -> Vec<Result<Output, Error>> {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(lanes), Secret::Edwards(rules, secret)) =
+        (tetralith_kernels::lanes8::Lanes8::detect(), &key.secret)
+    {
+        let (alphas, rest) = alphas.split_at(for_lanes(alphas.len(), LEAST));
+        let chunks = alphas.par_chunks(chunk_len(alphas.len(), rayon::current_num_threads()));
+        let in_lanes =
+            chunks.flat_map_iter(|alphas| lanes::outputs(lanes, rules, (key, secret), alphas));
+        return in_lanes.chain(rest.par_iter().map(|alpha| key.output(alpha))).collect();
+    }
+    alphas.par_iter().map(|alpha| key.output(alpha)).collect()
 }
 
 /// Names the kernel that verifies `n` proofs of a suite here, for benchmarks and messages.

@@ -31,7 +31,7 @@ fn nonces() -> Vec<(String, u64, [u8; 32])> {
 fn real_headers_verify_and_lead() {
     let rows = nonces();
     assert_eq!(rows.len(), 4);
-    let everything = LeaderCheck::new("1".parse().unwrap(), "0.05".parse().unwrap()).unwrap();
+    let everything = LeaderCheck::new(&"1".parse().unwrap(), &"0.05".parse().unwrap()).unwrap();
     for (file, slot, nonce) in &rows {
         let header = Header::from_cbor(&header(file)).unwrap();
         assert_eq!(header.slot, *slot);
@@ -112,7 +112,7 @@ fn the_leader_check_is_exact_to_twenty_digits() {
         [(1, 1), (1, 2), (1, 3), (2, 5), (6, 7), (1, 12), (1, 100), (37, 100), (3, 400)]
     {
         let stake = Ratio::new(power.into(), root.into()).unwrap();
-        let check = LeaderCheck::new(stake, "0.05".parse().unwrap()).unwrap();
+        let check = LeaderCheck::new(&stake, &"0.05".parse().unwrap()).unwrap();
         let exact = BigInt::from(threshold(power, root));
         let step = BigInt::from(1) << (256 - 70); // 2^-70 is below 10^-21
         for (offset, leads) in [(-1, true), (1, false), (-1000, true), (1000, false)] {
@@ -129,7 +129,7 @@ fn the_leader_check_is_exact_to_twenty_digits() {
 fn schedules_are_slot_by_slot() {
     let key = SecretKey::from_bytes(Suite::Draft03Cardano, &[1; 32]).unwrap();
     let nonce = [2; 32];
-    let check = LeaderCheck::new("0.5".parse().unwrap(), "0.5".parse().unwrap()).unwrap();
+    let check = LeaderCheck::new(&"0.5".parse().unwrap(), &"0.5".parse().unwrap()).unwrap();
     let led = leader_slots(&key, &nonce, &check, 100..300).unwrap();
     assert!((30..90).contains(&led.len()), "{}", led.len()); // 200 slots at 0.29
     for slot in 100..300 {
@@ -144,7 +144,7 @@ fn schedules_are_those_of_exact_arithmetic() {
     let key = SecretKey::from_bytes(Suite::Draft03Cardano, &[3; 32]).unwrap();
     for (power, root, first) in [(1, 1, 0), (2, 7, 70_070_400), (17, 40, u64::MAX - 300)] {
         let stake = Ratio::new(power.into(), root.into()).unwrap();
-        let check = LeaderCheck::new(stake, "1/20".parse().unwrap()).unwrap();
+        let check = LeaderCheck::new(&stake, &"1/20".parse().unwrap()).unwrap();
         let exact = threshold(power, root);
         let leads = |slot: &u64| {
             let output = key.output(&slot_input(*slot, &[7; 32])).unwrap();
@@ -169,7 +169,7 @@ fn a_known_schedule_is_found() {
     let ratio = |name: &str| json[name].as_str().unwrap().parse::<Ratio>().unwrap();
     let seed = json["seed_ascii"].as_str().unwrap();
     let key = SecretKey::from_bytes(Suite::Draft03Cardano, seed.as_bytes()).unwrap();
-    let check = LeaderCheck::new(ratio("stake"), ratio("active_slot_coefficient")).unwrap();
+    let check = LeaderCheck::new(&ratio("stake"), &ratio("active_slot_coefficient")).unwrap();
     let hash = |number: u64| -> [u8; 32] { Blake2b::<U32>::digest(number.to_be_bytes()).into() };
     let leads = |slot: &u64| {
         let (slot, constant) = (hash(*slot), hash(1));

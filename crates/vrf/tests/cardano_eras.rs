@@ -61,7 +61,8 @@ fn real_headers_of_both_families_verify() {
         assert_eq!(header.verify_vrf(&flipped(nonce(row))), invalid, "{file}");
         pairs.extend([(header, nonce(row)), (header, flipped(nonce(row)))]);
         if let Some(stake) = row["stake"].as_str() {
-            let check = LeaderCheck::new(stake.parse().unwrap(), "1/20".parse().unwrap()).unwrap();
+            let check =
+                LeaderCheck::new(&stake.parse().unwrap(), &"1/20".parse().unwrap()).unwrap();
             assert!(check.is_leader(&header.leader_value()), "{file}");
         }
     }

@@ -1,6 +1,6 @@
 //! How keys, proofs and inputs are given.
 
-use super::KIND;
+use super::{KIND, text_keys};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::passphrase::PassphraseArgs;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tetralith_keyfile::{KeyFile, MAX_TEXT};
 use tetralith_vrf::{Error, SecretKey, Suite};
+use zeroize::Zeroizing;
 
 /// The longest input that is read, in bytes.
 const MAX_ALPHA: u64 = 1 << 30;
@@ -69,8 +70,24 @@ impl Bytes {
 
     /// As [`Bytes::read`], from a key file too.
     pub(super) fn read_public_key(&self, suite: Suite) -> Outcome<Vec<u8>> {
+        let cardano = |text: &str| -> Outcome<Option<Vec<u8>>> {
+            let key = text_keys::verification_key(text)?;
+            if key.is_some() && suite != Suite::Draft03Cardano {
+                let (part, got) = (tetralith_vrf::Part::PublicKey, Suite::Draft03Cardano);
+                return Err(Error::SuiteMismatch { part, expected: suite, got }.into());
+            }
+            Ok(key)
+        };
+        if let Bytes::Hex(text) = self
+            && let Some(key) = cardano(text)?
+        {
+            return Ok(key);
+        }
         if let Bytes::File(path) = self {
             let bytes = crate::io::read(path, MAX_TEXT as u64)?;
+            if let Some(key) = cardano(std::str::from_utf8(&bytes).unwrap_or_default())? {
+                return Ok(key);
+            }
             if bytes.starts_with(b"{") {
                 let (got, file) = parse_key_file(path, &bytes)?;
                 if got != suite {
@@ -109,13 +126,19 @@ fn parse_key_file(path: &Path, bytes: &[u8]) -> Outcome<(Suite, KeyFile)> {
     Ok((file.params.parse::<Suite>()?, file))
 }
 
-/// Opens the secret key of a key file.
+/// Opens the secret key of a key file, or one of Cardano's forms of a signing key, which have no
+/// passphrase.
 pub(super) fn open_key(
     context: Context,
     path: &Path,
     passphrase: &PassphraseArgs,
 ) -> Outcome<SecretKey> {
-    let (suite, file) = read_key_file(path)?;
+    let bytes = Zeroizing::new(crate::io::read(path, MAX_TEXT as u64)?);
+    if let Some(key) = text_keys::signing_key(&bytes)? {
+        crate::io::check_private(context, path)?;
+        return Ok(key);
+    }
+    let (suite, file) = parse_key_file(path, &bytes)?;
     let key = SecretKey::from_bytes(suite, &passphrase.open(context, path, &file)?)?;
     if key.public_key().as_bytes() != file.public {
         return Err(Error::KeyPairMismatch.into());

@@ -87,6 +87,9 @@ pub enum CardanoError {
     /// A ratio is not between 0 and 1, or not a number.
     #[error("{0:?} is not a ratio between 0 and 1, such as 0.05 or 1/20")]
     Ratio(String),
+    /// A genesis file's numbers are zero or too large.
+    #[error("start, epoch length and slot length of the network are zero or too large")]
+    Network,
     /// The active slot coefficient is zero.
     #[error("the active slot coefficient is zero")]
     ZeroCoefficient,

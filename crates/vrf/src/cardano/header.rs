@@ -12,8 +12,10 @@
 
 use super::cbor::Reader;
 use super::wrapper::{Form, Wrapped};
-use super::{CardanoError, Era, blake2b_256, slot_input, tpraos_input};
+use super::{CardanoError, Era, blake2b_256, slot_input, tpraos_input, vrf_key_hash};
 use crate::{Error, Row, Suite, verify_many};
+use blake2::digest::consts::U28;
+use blake2::{Blake2b, Digest};
 use core::fmt;
 use minicbor::data::Type;
 
@@ -206,7 +208,13 @@ impl Header {
     /// The hash that the pool's registration has of the VRF key.
     #[must_use]
     pub fn vrf_key_hash(&self) -> [u8; 32] {
-        blake2b_256(&[&self.vrf_key])
+        vrf_key_hash(&self.vrf_key)
+    }
+
+    /// The issuer's pool: the hash of its cold key.
+    #[must_use]
+    pub fn pool_id(&self) -> [u8; 28] {
+        Blake2b::<U28>::digest(self.issuer_key).into()
     }
 
     fn claims(&self, nonce: &[u8; 32]) -> Vec<Claim<'_>> {

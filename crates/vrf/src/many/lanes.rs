@@ -10,7 +10,7 @@
 mod hash_to_curve;
 mod prove;
 
-pub(super) use prove::prove;
+pub(super) use prove::{outputs, prove};
 
 use super::Row;
 use crate::edwards::{decode_s, take_32};

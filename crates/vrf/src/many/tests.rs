@@ -237,6 +237,18 @@ fn many_prove_what_one_proves() {
             assert!(row.0.public_key().verify(row.1, &proof).is_ok());
         }
     }
+    // Outputs alone, of one key.
+    for key in keys.iter().step_by(19) {
+        let inputs: Vec<&[u8]> = alphas.iter().take(37).map(|alpha| &alpha[..]).collect();
+        for n in [0, 1, 3, 4, 8, 12, 37] {
+            let outputs = output_many(key, &inputs[..n]);
+            let one: Vec<_> = inputs[..n].iter().map(|alpha| key.output(alpha)).collect();
+            assert_eq!(outputs, one, "{}", key.suite());
+            if n > 0 {
+                assert_eq!(outputs[0], key.prove(inputs[0]).map(|proof| proof.to_hash()));
+            }
+        }
+    }
     // Suites that change from row to row.
     let mixed: Vec<(&SecretKey, &[u8])> = (0..40).map(|i| rows[i * 19 % rows.len()]).collect();
     for (row, proof) in mixed.iter().zip(prove_many(&mixed)) {

@@ -13,7 +13,7 @@ use crate::edwards;
 use crate::error::Error;
 use crate::keys::{Secret, SecretKey};
 use crate::many::Row;
-use crate::proof::{Parsed as ParsedProof, Proof};
+use crate::proof::{Output, Parsed as ParsedProof, Proof};
 use crate::suite::{EdwardsRules, Format};
 use curve25519_dalek::Scalar;
 use tetralith_kernels::edwards25519x8::{Points, TwoMul, encode_all, mul_base_all, two_mul_all};
@@ -56,6 +56,36 @@ pub(crate) fn prove(
             false => key.prove(alpha),
         })
         .collect()
+}
+
+/// The outputs of one key for inputs, in order. RFC 9381 §5.2, from Γ = x H
+pub(crate) fn outputs(
+    lanes: Lanes8,
+    rules: &'static EdwardsRules,
+    (key, secret): (&SecretKey, &edwards::Secret),
+    alphas: &[&[u8]],
+) -> Vec<Result<Output, Error>> {
+    if alphas.is_empty() {
+        return Vec::new();
+    }
+    let public_key = secret.public_key();
+    let rows: Vec<Row<'_>> =
+        alphas.iter().map(|alpha| Row { public_key, alpha, proof: &[] }).collect();
+    let parsed = vec![Parsed::of_key(public_key); rows.len()];
+    let mut chunk = Chunk { lanes, rules, rows: &rows, parsed };
+    let h = chunk.hash_to_curve();
+    let x = Zeroizing::new([secret.scalar().to_bytes(); 8]);
+    let groups: Vec<TwoMul<'_>> =
+        h.iter().map(|point| TwoMul { scalars: [&x, &x], point }).collect();
+    let gamma8: Vec<Points> =
+        two_mul_all(lanes, &groups).iter().map(|[gamma, _]| gamma.mul_by_cofactor(lanes)).collect();
+    let outputs = chunk.outputs(&encode_all(lanes, &gamma8));
+    let output =
+        |((alpha, parsed), output): ((&&[u8], &Parsed), &[u8; 64])| match parsed.well_formed {
+            true => Ok(Output::new(key.suite(), output)),
+            false => key.output(alpha),
+        };
+    alphas.iter().zip(&chunk.parsed).zip(&outputs).map(output).collect()
 }
 
 impl Parsed {
