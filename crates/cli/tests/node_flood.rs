@@ -52,6 +52,8 @@ fn refusals_that_are_not_acknowledged_stop_nobody_else() {
         sign_under(&nodes, &key, 6);
         let (_, status) = nodes.get(1, "/v1/status");
         assert_eq!(status["peers"][0]["dropped_messages"], 0, "of the honest peer: {status}");
+        // The flood was understood, and refused.
+        assert!(nodes.logged(1).contains("proposal_refused"), "{}", nodes.logged(1));
         drop(hostile);
     }
 }
@@ -66,6 +68,8 @@ fn ceremonies_that_never_start_take_nobody_elses_place() {
     let flood = move |keypair: &_, count| hostile::idle_proposal(keypair, &parties, count);
     let hostile = Hostile::start(keypair, to, Habit::Polite, 100, flood);
     std::thread::sleep(Duration::from_secs(2));
+    let (_, status) = nodes.get(1, "/v1/status");
+    assert!(status["ceremonies_running"].as_u64().unwrap() >= 8, "the flood is joined: {status}");
     sign_under(&nodes, &key, 6);
     drop(hostile);
 }

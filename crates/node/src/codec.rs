@@ -5,12 +5,39 @@ use libp2p::futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use libp2p::request_response::Codec;
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The name that is negotiated on each stream.
 pub(crate) const PROTOCOL: StreamProtocol = StreamProtocol::new("/tetralith/ceremony/1");
 
-/// The bytes of one message; shared, for one message goes to many.
-pub(crate) type Frame = Arc<[u8]>;
+/// The bytes of one message, shared because one message goes to many; wiped after the last of them.
+///
+/// A direct message of a key generation holds a share.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Frame(Arc<Zeroizing<Vec<u8>>>);
+
+impl From<Vec<u8>> for Frame {
+    fn from(bytes: Vec<u8>) -> Self {
+        Frame(Arc::new(Zeroizing::new(bytes)))
+    }
+}
+
+impl core::ops::Deref for Frame {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl core::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Frame({} bytes)", self.len())
+    }
+}
+
+/// Memory that a message gets before any of it has arrived.
+const FIRST_READ: usize = 4 << 10;
 
 /// What the receiver of a message answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +78,19 @@ impl Codec for FrameCodec {
             let reason = format!("message of {length} bytes, at most {}", self.most_bytes);
             return Err(Error::new(ErrorKind::InvalidData, reason));
         }
-        // Memory grows with what arrives, not with what was announced.
-        let mut bytes = Vec::new();
-        io.take(length as u64).read_to_end(&mut bytes).await?;
-        if bytes.len() != length {
-            return Err(ErrorKind::UnexpectedEof.into());
+        // Memory grows with what arrives, not with what was announced; what it outgrew is wiped.
+        let mut bytes = Zeroizing::new(vec![0; length.min(FIRST_READ)]);
+        let mut read = 0;
+        loop {
+            io.read_exact(&mut bytes[read..]).await?;
+            read = bytes.len();
+            if read == length {
+                return Ok(Frame(Arc::new(bytes)));
+            }
+            let mut larger = Zeroizing::new(vec![0; length.min(2 * read)]);
+            larger[..read].copy_from_slice(&bytes);
+            bytes = larger;
         }
-        Ok(bytes.into())
     }
 
     /// Not cancel safe: a part of the stream may have been read.
@@ -106,9 +139,47 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut stream = Cursor::new(Vec::new());
-        let frame: Frame = b"message"[..].into();
+        let frame = Frame::from(b"message".to_vec());
         block_on(FrameCodec::new(8).write_request(&PROTOCOL, &mut stream, frame.clone())).unwrap();
         assert_eq!(read(stream.get_ref()).unwrap(), frame);
+    }
+
+    /// Longer than what a message gets at first, so that its memory grows while it arrives.
+    #[test]
+    fn a_long_message_is_read_whole() {
+        let message: Vec<u8> = (0..3 * FIRST_READ + 1).map(|i| i as u8).collect();
+        let stream = [&(message.len() as u32).to_be_bytes()[..], &message].concat();
+        let mut codec = FrameCodec::new(message.len());
+        let read = |codec: &mut FrameCodec, bytes: &[u8]| {
+            block_on(codec.read_request(&PROTOCOL, &mut Cursor::new(bytes)))
+        };
+        assert_eq!(read(&mut codec, &stream).unwrap()[..], message[..]);
+        let short = read(&mut codec, &stream[..stream.len() - 1]).unwrap_err();
+        assert_eq!(short.kind(), ErrorKind::UnexpectedEof);
+    }
+
+    /// A message that is sealed, and one that is read, leaves nothing of itself in freed memory.
+    #[test]
+    fn a_message_is_wiped() {
+        use crate::identity::Identity;
+        use crate::wire::{Body, CeremonyId, Envelope};
+        use tetralith_kernels::freed::Freed;
+        let identity = Identity::from_seed(&[1; 32]);
+        let secret = crate::identity::domain_hash("test", &[b"a secret"]);
+        let mut freed = Freed::default();
+        // What stands for the network is not watched.
+        let mut stream = Cursor::new(Vec::with_capacity(1 << 10));
+        freed.watch(|| {
+            let body = Body::Done(secret.into());
+            let frame: Frame =
+                Envelope::seal(&identity, CeremonyId([2; 32]), None, 0, &body).into();
+            let mut codec = FrameCodec::new(1 << 10);
+            block_on(codec.write_request(&PROTOCOL, &mut stream, frame)).unwrap();
+            stream.set_position(0);
+            let frame = block_on(codec.read_request(&PROTOCOL, &mut stream)).unwrap();
+            assert!(Envelope::open(&frame).is_ok());
+        });
+        assert_eq!(freed.found(&[("the message".into(), secret.to_vec())]), Vec::<String>::new());
     }
 
     #[test]

@@ -16,6 +16,11 @@
 //! # Ok::<(), tetralith_node::Error>(())
 //! ```
 
+/// Keeps what is freed, so that tests can search it for secrets.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: tetralith_kernels::freed::Keeping = tetralith_kernels::freed::Keeping;
+
 mod api;
 mod budget;
 mod ceremony;

@@ -13,6 +13,7 @@ use libp2p::PeerId;
 use minicbor::bytes::{ByteArray, ByteVec};
 use minicbor::{Decode, Decoder, Encode};
 use sha2::{Digest, Sha256};
+use zeroize::{Zeroize, Zeroizing};
 
 /// The version of the envelope and of everything in it.
 const VERSION: u8 = 2;
@@ -229,7 +230,7 @@ impl Envelope {
         let hash: [u8; 32] = Sha256::digest(&payload).into();
         let from = identity.id();
         let signature = identity.sign(&statement(ceremony, &from, to.as_ref(), round, &hash));
-        to_bytes(&Outer {
+        let mut outer = Outer {
             version: VERSION,
             ceremony: ceremony.0.into(),
             from: from.to_bytes().into(),
@@ -237,7 +238,10 @@ impl Envelope {
             round,
             payload: payload.into(),
             signature: signature.into(),
-        })
+        };
+        let bytes = to_bytes(&outer);
+        outer.payload.zeroize();
+        bytes
     }
 
     /// The bytes that [`Self::seal`] returned to its sender.
@@ -260,7 +264,7 @@ impl Envelope {
 
     /// Reads an envelope and checks its form and its signature, whoever delivered it.
     pub(crate) fn open(bytes: &[u8]) -> Result<Self, WireError> {
-        let outer: Outer = from_bytes(bytes)?;
+        let mut outer: Outer = from_bytes(bytes)?;
         if outer.version != VERSION {
             return Err(WireError::Version(outer.version));
         }
@@ -274,7 +278,9 @@ impl Envelope {
         if !key.verify(&statement, &signature) {
             return Err(WireError::Signature);
         }
-        let body = from_bytes(&outer.payload)?;
+        let body = from_bytes(&outer.payload);
+        outer.payload.zeroize();
+        let body = body?;
         let receipt = Receipt { payload_hash, signature };
         Ok(Envelope { ceremony, from, to, round: outer.round, body, receipt })
     }
@@ -316,8 +322,25 @@ pub(crate) fn peer(bytes: &ByteVec) -> Result<PeerId, WireError> {
     PeerId::from_bytes(bytes).map_err(|error| WireError::Malformed(error.to_string()))
 }
 
+/// Encodes into a vector of just the length: one that grows would leave parts of a share behind.
 fn to_bytes(value: &impl Encode<()>) -> Vec<u8> {
-    minicbor::to_vec(value).expect("a vector takes all bytes")
+    let mut length = Length(0);
+    minicbor::encode(value, &mut length).expect("a counter takes all bytes");
+    let mut bytes = Vec::with_capacity(length.0);
+    minicbor::encode(value, &mut bytes).expect("a vector takes all bytes");
+    bytes
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl minicbor::encode::Write for &mut Length {
+    type Error = core::convert::Infallible;
+
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.0 += bytes.len();
+        Ok(())
+    }
 }
 
 /// Decodes a list of at most [`MOST_LISTED`], and refuses a longer one before it takes memory for it.
@@ -337,7 +360,8 @@ fn list<'b, C, T: Decode<'b, C>>(
 fn from_bytes<T: Encode<()> + for<'b> Decode<'b, ()>>(bytes: &[u8]) -> Result<T, WireError> {
     let value: T =
         minicbor::decode(bytes).map_err(|error| WireError::Malformed(error.to_string()))?;
-    if to_bytes(&value) == bytes { Ok(value) } else { Err(WireError::NotCanonical) }
+    let again = Zeroizing::new(to_bytes(&value));
+    if *again == bytes { Ok(value) } else { Err(WireError::NotCanonical) }
 }
 
 #[cfg(test)]

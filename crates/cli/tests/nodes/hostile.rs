@@ -9,13 +9,24 @@ use libp2p::swarm::SwarmEvent;
 use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm, SwarmBuilder, noise, tcp, yamux};
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tetralith_keyfile::KeyFile;
 
-/// The version of the envelope.
-const VERSION: u64 = 2;
+/// The version of the envelope that the nodes speak.
+fn version() -> u64 {
+    static VERSION: OnceLock<u64> = OnceLock::new();
+    *VERSION.get_or_init(|| {
+        let keypair = Keypair::generate_ed25519();
+        // A body that every version has: the sender is done.
+        let payload = list(&[uint(0, 5), list(&[bytes(&[0; 32])])]);
+        let spoken = |version: &u64| {
+            tetralith_node::decodes(&sealed(&keypair, *version, &[0; 32], &payload))
+        };
+        (1..=255).find(spoken).expect("the nodes speak some version")
+    })
+}
 
 /// The identity of a node's folder without a passphrase.
 pub fn identity(folder: &Path) -> Keypair {
@@ -205,12 +216,16 @@ fn ceremony(proposer: &PeerId, nonce: &[u8; 32]) -> [u8; 32] {
 
 /// A signed envelope to all, of round 0.
 fn envelope(keypair: &Keypair, ceremony: &[u8; 32], payload: &[u8]) -> Vec<u8> {
+    sealed(keypair, version(), ceremony, payload)
+}
+
+fn sealed(keypair: &Keypair, version: u64, ceremony: &[u8; 32], payload: &[u8]) -> Vec<u8> {
     let from = keypair.public().to_peer_id().to_bytes();
     let hash = Sha256::digest(payload);
     let statement = domain_hash("tetralith/node/envelope/1", &[ceremony, &from, &[], &[0], &hash]);
     let signature = keypair.sign(&statement).unwrap();
     list(&[
-        uint(0, VERSION),
+        uint(0, version),
         bytes(ceremony),
         bytes(&from),
         vec![0xf6],
