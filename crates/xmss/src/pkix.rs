@@ -4,8 +4,8 @@
 //! says which scheme is meant, so that no caller need know. Certificates are read as far as checking
 //! their signature needs; names, dates and extensions are the caller's business. DER is read strictly.
 //!
-//! Certificates from before RFC 9802 carry an older identifier, under which the key is wrapped in an
-//! OCTET STRING; they are read, and never written.
+//! Keys and certificates from before RFC 9802 carry older identifiers, one for each scheme, under which
+//! the key is wrapped in an OCTET STRING; they are read, and never written.
 
 use crate::{Error, PublicKey, Scheme, Signature, base64};
 
@@ -38,13 +38,13 @@ pub fn from_der(der: &[u8]) -> Result<PublicKey, Error> {
     let algorithm = Algorithm::read(&mut info)?;
     let key = info.bits()?;
     info.end()?;
-    if algorithm != Algorithm::Older {
+    if !algorithm.wraps_key() {
         return PublicKey::from_bytes(algorithm.scheme(), key);
     }
     let mut wrapped = Reader(key);
     let key = wrapped.enter(OCTETS)?;
     wrapped.end()?;
-    PublicKey::from_bytes(Scheme::Xmss, key.0)
+    PublicKey::from_bytes(algorithm.scheme(), key.0)
 }
 
 /// Encodes a key as PEM with the label `PUBLIC KEY`.
@@ -165,7 +165,8 @@ impl Certificate {
 enum Algorithm {
     Xmss,
     XmssMt,
-    Older,
+    OlderXmss,
+    OlderXmssMt,
 }
 
 impl Algorithm {
@@ -176,15 +177,24 @@ impl Algorithm {
         match oid.0 {
             XMSS => Ok(Algorithm::Xmss),
             XMSSMT => Ok(Algorithm::XmssMt),
-            OLDER => Ok(Algorithm::Older),
+            OLDER_XMSS => Ok(Algorithm::OlderXmss),
+            OLDER_XMSSMT => Ok(Algorithm::OlderXmssMt),
             _ => Err(malformed("the algorithm is neither XMSS nor XMSS^MT")),
         }
     }
 
     fn scheme(self) -> Scheme {
         match self {
-            Algorithm::Xmss | Algorithm::Older => Scheme::Xmss,
-            Algorithm::XmssMt => Scheme::XmssMt,
+            Algorithm::Xmss | Algorithm::OlderXmss => Scheme::Xmss,
+            Algorithm::XmssMt | Algorithm::OlderXmssMt => Scheme::XmssMt,
+        }
+    }
+
+    /// Whether the key is an OCTET STRING inside the BIT STRING.
+    fn wraps_key(self) -> bool {
+        match self {
+            Algorithm::Xmss | Algorithm::XmssMt => false,
+            Algorithm::OlderXmss | Algorithm::OlderXmssMt => true,
         }
     }
 }
@@ -283,8 +293,10 @@ const VERSION: u8 = 0xa0;
 const XMSS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 6, 34];
 /// id-alg-xmssmt-hashsig, 1.3.6.1.5.5.7.6.35. RFC 9802 §3.
 const XMSSMT: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 6, 35];
-/// 0.4.0.127.0.15.1.1.13.0, of certificates before RFC 9802.
-const OLDER: &[u8] = &[4, 0, 0x7f, 0, 15, 1, 1, 13, 0];
+/// 0.4.0.127.0.15.1.1.13.0, XMSS before RFC 9802. draft-vangeest-x509-hash-sigs-03 §2.
+const OLDER_XMSS: &[u8] = &[4, 0, 0x7f, 0, 15, 1, 1, 13, 0];
+/// 0.4.0.127.0.15.1.1.14.0, XMSS^MT before RFC 9802. draft-vangeest-x509-hash-sigs-03 §2.
+const OLDER_XMSSMT: &[u8] = &[4, 0, 0x7f, 0, 15, 1, 1, 14, 0];
 
 #[cfg(test)]
 mod tests {
@@ -302,6 +314,31 @@ mod tests {
                 assert!(from_der(&der[..cut]).is_err());
             }
             assert!(from_der(&[der, vec![0]].concat()).is_err());
+        }
+    }
+
+    /// The encodings that Bouncy Castle and ISARA's tools wrote before RFC 9802.
+    #[test]
+    fn older_identifiers_of_both_schemes_are_read() {
+        for params in Params::all() {
+            let key = PublicKey::from_parts(params, &vec![0xa7; 2 * params.n()]).unwrap();
+            let (oid, other) = match params.scheme() {
+                Scheme::Xmss => (OLDER_XMSS, OLDER_XMSSMT),
+                Scheme::XmssMt => (OLDER_XMSSMT, OLDER_XMSS),
+            };
+            let older = |oid, key: &[u8]| {
+                let algorithm = element(SEQUENCE, &element(OBJECT, oid));
+                let bits = element(BITS, &[&[0], key].concat());
+                element(SEQUENCE, &[algorithm, bits].concat())
+            };
+            let wrapped = element(OCTETS, &key.to_bytes());
+            let der = older(oid, &wrapped);
+            assert_eq!(from_der(&der), Ok(key.clone()), "{params}");
+            assert_eq!(key_of_der(&der), Ok(key.clone()), "{params}");
+            // The identifier says which scheme is meant: the key's own number does not.
+            assert_ne!(from_der(&older(other, &wrapped)), Ok(key.clone()), "{params}");
+            assert!(from_der(&older(oid, &key.to_bytes())).is_err(), "{params}: not wrapped");
+            assert!(from_der(&older(oid, &[wrapped, vec![0]].concat())).is_err(), "{params}");
         }
     }
 
