@@ -37,6 +37,9 @@ fn zero_seeds_have_the_published_keys_and_addresses() {
         let found = Address::of(&public).unwrap();
         assert_eq!(found.to_string(), format!("Q{address}"));
         assert_eq!(Address::from_bytes(&hex::decode(address).unwrap()), Ok(found));
+        assert_eq!(found.to_string().parse(), Ok(found));
+        assert_eq!(format!("Q{}", address.to_uppercase()).parse(), Ok(found));
+        assert_eq!(found.params(), public.params());
         // The key signs, and its signature verifies under the key decoded from QRL's bytes.
         let mut store = Volatile::new();
         create(&mut store, &public, 0, [0; 16], 0).unwrap();
@@ -118,6 +121,33 @@ fn addresses_of_each_hash_function_are_the_published_ones() {
         "0105000c10421ed6eebb1fb8f066ac50678961f60b516d98ab83bee92278f6fd238306e1424918",
     ] {
         Address::from_bytes(&hex::decode(valid).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn addresses_are_read_strictly() {
+    let valid = "Q010500b5ed7673fe166d7118cd4d9ea19f216adf4e973209e99b49c6ecf157ba14a0e8454195d4";
+    let address: Address = valid.parse().unwrap();
+    assert_eq!(address.to_string(), valid);
+    assert_eq!(address.params().to_string(), "QRL-SHAKE_10_256");
+    // Any wrong digit shows, and any digit too few or too many.
+    for at in 1..valid.len() {
+        let mut wrong = valid.as_bytes().to_vec();
+        wrong[at] = if wrong[at] == b'7' { b'8' } else { b'7' };
+        assert!(core::str::from_utf8(&wrong).unwrap().parse::<Address>().is_err(), "{at}");
+        assert!(valid[..at].parse::<Address>().is_err(), "{at}");
+    }
+    for wrong in [
+        &valid[1..],
+        &format!("{valid}0"),
+        &valid.replace('Q', "q"),
+        &valid.replace('b', "g"),
+        &format!(" {valid}"),
+        &valid.replace("ed", "é"),
+        "",
+        "Q",
+    ] {
+        assert!(wrong.parse::<Address>().is_err(), "{wrong}");
     }
 }
 

@@ -118,3 +118,25 @@ fn parameter_sets_are_listed() {
     assert_eq!(told.exit, 2);
     told.says("XMSS-SHA2_16_256");
 }
+
+#[test]
+fn addresses_are_checked_and_described() {
+    let place = Place::with_key();
+    let own = place.done("address -p k").object;
+    assert_eq!((&own["params"], &own["height"]), (&"QRL-SHA2_4_256".into(), &4.into()));
+    let own = own["address"].as_str().unwrap().to_owned();
+    place.done(&format!("address --check {own}"));
+    place.done(&format!("address -p k --check {own}"));
+    // One of the ledger, of height 10.
+    let other = "Q010500b5ed7673fe166d7118cd4d9ea19f216adf4e973209e99b49c6ecf157ba14a0e8454195d4";
+    let told = place.done(&format!("address --check {other}")).object;
+    for (name, value) in [("hash", "SHAKE128"), ("signature", "XMSS"), ("format", "SHA256_2X")] {
+        assert_eq!(told[name], value, "{told}");
+    }
+    assert_eq!((&told["height"], &told["signatures"]), (&10.into(), &1024.into()));
+    place.refused(&format!("address -p k --check {other}"), 1, "verification.failed");
+    place.refused(&format!("address --check {}", other.replace('b', "c")), 2, "input.malformed");
+    place.refused(&format!("address --check {}", &other[..70]), 2, "input.length");
+    place.refused("address --check x", 2, "input.malformed").says("begin with Q");
+    place.refused("address", 2, "usage.arguments");
+}

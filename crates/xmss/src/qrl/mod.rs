@@ -220,7 +220,7 @@ pub fn public_key_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
 
 /// A QRL address: descriptor, SHA-256 of the public key, and four bytes of checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Address([u8; 39]);
+pub struct Address([u8; 39], Descriptor);
 
 impl Address {
     /// The address of a public key.
@@ -228,13 +228,14 @@ impl Address {
     /// # Errors
     /// [`Error::NotQrl`].
     pub fn of(key: &PublicKey) -> Result<Self, Error> {
+        let descriptor = Descriptor(key.params());
         let key = public_key_to_bytes(key)?;
         let mut bytes = [0; 39];
         bytes[..3].copy_from_slice(&key[..3]);
         bytes[3..35].copy_from_slice(&Sha256::digest(key));
         let sum = Sha256::digest(&bytes[..35]);
         bytes[35..].copy_from_slice(&sum[28..]);
-        Ok(Self(bytes))
+        Ok(Self(bytes, descriptor))
     }
 
     /// Decodes 39 bytes and checks the checksum.
@@ -243,19 +244,43 @@ impl Address {
     /// [`Error::Length`] or [`Error::Malformed`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         length("QRL address", 39, bytes.len())?;
-        Descriptor::from_bytes([bytes[0], bytes[1], bytes[2]])?;
+        let descriptor = Descriptor::from_bytes([bytes[0], bytes[1], bytes[2]])?;
         if Sha256::digest(&bytes[..35])[28..] != bytes[35..] {
             return Err(Error::Malformed { what: "QRL address", why: "the checksum is wrong" });
         }
         let mut address = [0; 39];
         address.copy_from_slice(bytes);
-        Ok(Self(address))
+        Ok(Self(address, descriptor))
     }
 
     /// The 39 bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 39] {
         self.0
+    }
+
+    /// The parameter set that its descriptor names.
+    #[must_use]
+    pub fn params(&self) -> Params {
+        self.1.params()
+    }
+}
+
+/// Reads `Q` and 78 hex digits, of any case, and checks the checksum.
+impl core::str::FromStr for Address {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let fail = |why| Error::Malformed { what: "QRL address", why };
+        let digits = text.strip_prefix('Q').ok_or(fail("it does not begin with Q"))?;
+        length("QRL address, with its Q", 79, text.len())?;
+        let mut bytes = [0; 39];
+        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+            let [high, low] = [0, 1].map(|i| char::from(pair[i]).to_digit(16));
+            let digits = high.zip(low).ok_or(fail("it is not hex after its Q"))?;
+            *byte = (digits.0 << 4 | digits.1) as u8;
+        }
+        Self::from_bytes(&bytes)
     }
 }
 
