@@ -6,7 +6,7 @@
 //! what was leased is spent whatever happens then. Nothing is secret, but a store that loses a commit
 //! breaks the key.
 //!
-//! The rules are those of draft-ietf-pquip-hbs-state; `docs/xmss-state.md` maps them to tests.
+//! The rules are those of RFC 10033; `docs/xmss-state.md` maps them to tests.
 
 mod create;
 #[cfg(feature = "etcd")]
