@@ -29,6 +29,20 @@ pub(crate) struct NewPassphraseArgs {
     no_passphrase: bool,
 }
 
+/// The options of the command that changes a passphrase.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ChangedPassphraseArgs {
+    #[command(flatten)]
+    pub(crate) old: PassphraseArgs,
+    /// Read the new passphrase from the first line of this file [default: TETRALITH_NEW_PASSPHRASE, or
+    /// a prompt]
+    #[arg(long, value_name = "FILE")]
+    new_passphrase_file: Option<PathBuf>,
+    /// Keep the secret unencrypted from now on
+    #[arg(long, conflicts_with = "new_passphrase_file")]
+    no_passphrase: bool,
+}
+
 /// A passphrase for what is written; `None` was asked for by `--no-passphrase`, or is the key's own.
 pub(crate) struct NewPassphrase(Option<Zeroizing<String>>);
 
@@ -61,18 +75,48 @@ impl NewPassphraseArgs {
         if self.no_passphrase {
             return Ok(NewPassphrase(None));
         }
-        let given = self.passphrase.given(context)?;
-        let prompted = given.is_none();
-        let first = given.map_or_else(|| prompt("New passphrase: ", needed_for_new), Ok)?;
-        if first.is_empty() {
-            return Err(Failure::usage("key.passphrase_empty", "the passphrase is empty")
-                .hint("choose one, or give --no-passphrase to keep the secret unencrypted"));
-        }
-        if prompted && *first != *prompt("The same again: ", needed_for_new)? {
-            return Err(Failure::usage("key.passphrase_differs", "the two passphrases differ"));
-        }
-        Ok(NewPassphrase(Some(first)))
+        chosen(self.passphrase.given(context)?, needed_for_new)
     }
+}
+
+impl ChangedPassphraseArgs {
+    /// The new passphrase, asked for twice at a prompt.
+    pub(crate) fn replacement(&self, context: Context) -> Outcome<NewPassphrase> {
+        if self.no_passphrase {
+            return Ok(NewPassphrase(None));
+        }
+        let path = self.new_passphrase_file.as_deref();
+        chosen(given(context, path, "TETRALITH_NEW_PASSPHRASE")?, needed_for_change)
+    }
+}
+
+/// A new passphrase that is given, or else asked for twice.
+fn chosen(given: Option<Zeroizing<String>>, needed: fn() -> Failure) -> Outcome<NewPassphrase> {
+    let prompted = given.is_none();
+    let first = given.map_or_else(|| prompt("New passphrase: ", needed), Ok)?;
+    if first.is_empty() {
+        return Err(Failure::usage("key.passphrase_empty", "the passphrase is empty")
+            .hint("choose one, or give --no-passphrase to keep the secret unencrypted"));
+    }
+    if prompted && *first != *prompt("The same again: ", needed)? {
+        return Err(Failure::usage("key.passphrase_differs", "the two passphrases differ"));
+    }
+    Ok(NewPassphrase(Some(first)))
+}
+
+/// What a file's first line is, or else a variable of the environment.
+fn given(
+    context: Context,
+    path: Option<&Path>,
+    variable: &str,
+) -> Outcome<Option<Zeroizing<String>>> {
+    if let Some(path) = path {
+        check_private(context, path)?;
+        let text = Zeroizing::new(crate::io::read_text(path, 1 << 16)?);
+        let line = text.lines().next().unwrap_or_default().to_owned();
+        return Ok(Some(Zeroizing::new(line)));
+    }
+    Ok(std::env::var(variable).ok().map(Zeroizing::new))
 }
 
 impl PassphraseArgs {
@@ -115,13 +159,7 @@ impl PassphraseArgs {
     }
 
     fn given(&self, context: Context) -> Outcome<Option<Zeroizing<String>>> {
-        if let Some(path) = &self.passphrase_file {
-            check_private(context, path)?;
-            let text = Zeroizing::new(crate::io::read_text(path, 1 << 16)?);
-            let line = text.lines().next().unwrap_or_default().to_owned();
-            return Ok(Some(Zeroizing::new(line)));
-        }
-        Ok(std::env::var("TETRALITH_PASSPHRASE").ok().map(Zeroizing::new))
+        given(context, self.file(), "TETRALITH_PASSPHRASE")
     }
 }
 
@@ -141,5 +179,14 @@ fn needed_for_new() -> Failure {
     Failure::usage("key.passphrase_needed", message).hint(
         "give --passphrase-file FILE or set TETRALITH_PASSPHRASE; --no-passphrase keeps the secret \
          unencrypted",
+    )
+}
+
+/// As [`needed_for_new`], of a key that has one already.
+fn needed_for_change() -> Failure {
+    let message = "the key's new passphrase is missing, and standard input is not a terminal";
+    Failure::usage("key.passphrase_needed", message).hint(
+        "give --new-passphrase-file FILE or set TETRALITH_NEW_PASSPHRASE; --no-passphrase keeps the \
+         secret unencrypted",
     )
 }

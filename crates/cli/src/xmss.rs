@@ -11,6 +11,7 @@ mod keygen;
 mod manage;
 mod params;
 mod qrl;
+mod rekey;
 mod sign;
 mod store;
 mod transfer;
@@ -40,13 +41,15 @@ pub(crate) enum Command {
     VerifyBatch(batch::VerifyBatch),
     /// Verify a certificate's signature: a root's by its own key
     VerifyCertificate(VerifyCertificate),
+    /// Change the passphrase of a key file
+    Passphrase(rekey::Passphrase),
     /// Show how a key's indices are spent
     Status(manage::Status),
     /// Hand out a range of indices for good
     Reserve(manage::Reserve),
     /// Make a lost, copied or rolled-back state usable again
     Restore(manage::Restore),
-    /// Print a QRL key's address
+    /// Print a QRL key's address, or check and describe one
     Address(qrl::AddressOf),
     /// Make a key file of a key of QRL or of AidosKuneen/xmss
     Import(transfer::Import),
@@ -111,6 +114,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Sign(arguments) => sign::sign(context, arguments),
         Command::Verify(arguments) => verify(context, arguments),
         Command::VerifyBatch(arguments) => batch::verify_batch(context, arguments),
+        Command::Passphrase(arguments) => rekey::change(context, arguments),
         Command::Status(arguments) => manage::status(context, arguments),
         Command::Reserve(arguments) => manage::reserve(context, arguments),
         Command::Restore(arguments) => manage::restore(context, arguments),

@@ -139,3 +139,102 @@ fn secret_files_of_other_users_are_told_and_refused() {
         chmod(name, 0o600);
     }
 }
+
+/// The files that belong to a key, the passphrase that opens it, and the index that it signs with next.
+#[cfg(unix)]
+fn next_index(folder: &Path, pass: &str) -> Option<u64> {
+    let line = format!("xmss sign -k k m --force --passphrase-file {pass}");
+    let (exit, object) = run(folder, &line);
+    match exit {
+        0 => object["index"].as_u64(),
+        _ => {
+            assert_eq!(object["code"], "key.passphrase", "{object}");
+            None
+        }
+    }
+}
+
+#[cfg(unix)]
+fn with_key() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("m", "message"), ("old", "old one"), ("new", "new one")] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        let mode = PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(folder.path().join(name), mode).unwrap();
+    }
+    let line = "xmss keygen --params QRL-SHA2_6_256 -o k --passphrase-file old";
+    assert_eq!(run(folder.path(), line).0, 0);
+    folder
+}
+
+#[test]
+#[cfg(unix)]
+fn a_passphrase_is_changed_and_the_key_stays() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = with_key();
+    let at = |name: &str| folder.path().join(name);
+    let change = |more: &str| run(folder.path(), &format!("xmss passphrase k {more}"));
+    assert_eq!(next_index(folder.path(), "old"), Some(0));
+    // What is refused changes nothing.
+    let before = std::fs::read(at("k")).unwrap();
+    for (more, code) in [
+        ("--passphrase-file new --new-passphrase-file old", "key.passphrase"),
+        ("--passphrase-file old", "key.passphrase_needed"),
+        ("--passphrase-file old --new-passphrase-file m2", "io.file"),
+    ] {
+        assert_eq!(change(more).1["code"], code, "{more}");
+        assert_eq!(std::fs::read(at("k")).unwrap(), before, "{more}");
+    }
+    std::fs::hard_link(at("k"), at("second")).unwrap();
+    let both = "--passphrase-file old --new-passphrase-file new";
+    assert_eq!(change(both).1["code"], "key.linked");
+    std::fs::remove_file(at("second")).unwrap();
+    // By a symbolic link, which stays one.
+    std::os::unix::fs::symlink("k", at("link")).unwrap();
+    let line = format!("xmss passphrase link {both}");
+    assert_eq!(
+        run(folder.path(), &line),
+        (0, serde_json::json!({ "ok": true, "key": "link", "encrypted": true }))
+    );
+    assert!(std::fs::symlink_metadata(at("link")).unwrap().is_symlink());
+    assert_eq!(std::fs::metadata(at("k")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(next_index(folder.path(), "old"), None);
+    assert_eq!(next_index(folder.path(), "new"), Some(1));
+    // No passphrase at all, and one again.
+    let (exit, object) = change("--passphrase-file new --no-passphrase");
+    assert_eq!((exit, &object["encrypted"]), (0, &false.into()));
+    assert!(std::fs::read_to_string(at("k")).unwrap().contains("plain"));
+    assert_eq!(change("--new-passphrase-file old").0, 0);
+    assert_eq!(next_index(folder.path(), "old"), Some(2));
+}
+
+/// Killed at any time, the file opens with the old passphrase or with the new one, and no index is used
+/// twice.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_change_that_is_killed_leaves_the_old_file_or_the_new() {
+    let folder = with_key();
+    let (mut now, mut other, mut changed) = ("old", "new", 0);
+    for round in 0..16 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tetralith"));
+        command.args(["--json", "xmss", "passphrase", "k", "--passphrase-file", now]);
+        command.args(["--new-passphrase-file", other]).current_dir(folder.path());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Some end before they begin, some after they are done.
+        std::thread::sleep(std::time::Duration::from_millis(60 * round));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let found = [now, other].map(|pass| next_index(folder.path(), pass));
+        match found {
+            [Some(index), None] => assert_eq!(index, round),
+            [None, Some(index)] => {
+                assert_eq!(index, round);
+                (now, other) = (other, now);
+                changed += 1;
+            }
+            both => panic!("round {round}: {both:?}"),
+        }
+    }
+    println!("{changed} of 16 were done");
+}
