@@ -10,8 +10,10 @@ mod key;
 mod keygen;
 mod manage;
 mod params;
+mod pkcs8;
 mod qrl;
 mod rekey;
+mod sealed;
 mod sign;
 mod store;
 mod transfer;
@@ -51,9 +53,9 @@ pub(crate) enum Command {
     Restore(manage::Restore),
     /// Print a QRL key's address, or check and describe one
     Address(qrl::AddressOf),
-    /// Make a key file of a key of QRL or of AidosKuneen/xmss
+    /// Make a key file of a key of QRL, of AidosKuneen/xmss or in PKCS#8
     Import(transfer::Import),
-    /// Move a key to QRL or to AidosKuneen/xmss: it signs no longer here
+    /// Move a key to QRL, to AidosKuneen/xmss or into PKCS#8: it no longer signs here
     Export(transfer::Export),
     /// List the parameter sets
     Params,
@@ -218,6 +220,10 @@ impl From<Error> for Failure {
             Error::NotAidos { .. } => {
                 return Failure::usage("key.not_aidos", error)
                     .hint("keygen --derivation prf-counter makes keys that can be exported there");
+            }
+            Error::NotPkcs8 => {
+                return Failure::usage("key.not_pkcs8", error)
+                    .hint("export it with --format aidos, or a QRL key with --format qrl-seed");
             }
             Error::Word { .. } => "input.word",
             Error::Length { .. } => "input.length",

@@ -29,6 +29,9 @@ pub enum Error {
         /// What it does not have.
         why: String,
     },
+    /// The key's chains are derived in a way that its PKCS#8 form cannot say.
+    #[error("only keys of SP 800-208's derivation (prf-keygen) have a PKCS#8 form")]
+    NotPkcs8,
     /// Trees of this height are too tall to be computed here.
     #[error("keys of {0} are only verified here: a tree of height {height} is not computed", height = .0.tree_height())]
     TooTall(Params),

@@ -43,6 +43,7 @@ mod lanes;
 mod params;
 #[cfg(feature = "file")]
 mod partial;
+pub mod pkcs8;
 pub mod pkix;
 pub mod qrl;
 mod seeds;

@@ -15,6 +15,13 @@ use crate::{Error, PublicKey, Scheme, Signature, base64};
 /// [`Error::NoIdentifier`]: a QRL set.
 /// RFC 9802 §4 and §5.
 pub fn to_der(key: &PublicKey) -> Result<Vec<u8>, Error> {
+    let algorithm = algorithm(key)?;
+    let bits = element(BITS, &[&[0], &key.to_bytes()[..]].concat());
+    Ok(element(SEQUENCE, &[algorithm, bits].concat()))
+}
+
+/// The algorithm identifier of a key. RFC 9802 §2 and §3.
+pub(crate) fn algorithm(key: &PublicKey) -> Result<Vec<u8>, Error> {
     if key.params().oid().is_none() {
         return Err(Error::NoIdentifier(key.params()));
     }
@@ -22,9 +29,17 @@ pub fn to_der(key: &PublicKey) -> Result<Vec<u8>, Error> {
         Scheme::Xmss => XMSS,
         Scheme::XmssMt => XMSSMT,
     };
-    let algorithm = element(SEQUENCE, &element(OBJECT, oid));
-    let bits = element(BITS, &[&[0], &key.to_bytes()[..]].concat());
-    Ok(element(SEQUENCE, &[algorithm, bits].concat()))
+    Ok(element(SEQUENCE, &element(OBJECT, oid)))
+}
+
+/// Takes RFC 9802's algorithm identifier of a key.
+pub(crate) fn scheme(reader: &mut Reader<'_>) -> Result<Scheme, Error> {
+    match Algorithm::read(reader)? {
+        Algorithm::OlderXmss | Algorithm::OlderXmssMt => {
+            Err(malformed("an identifier from before RFC 9802"))
+        }
+        algorithm => Ok(algorithm.scheme()),
+    }
 }
 
 /// Decodes DER SubjectPublicKeyInfo.
@@ -200,7 +215,7 @@ impl Algorithm {
 }
 
 /// What is left of some DER.
-struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
     /// Takes an element with this tag; returns its whole encoding and a reader of its contents.
@@ -227,11 +242,11 @@ impl<'a> Reader<'a> {
         Ok((whole, Reader(&whole[header..])))
     }
 
-    fn enter(&mut self, tag: u8) -> Result<Reader<'a>, Error> {
+    pub(crate) fn enter(&mut self, tag: u8) -> Result<Reader<'a>, Error> {
         Ok(self.element_with_header(tag)?.1)
     }
 
-    fn skip_if(&mut self, tag: u8) -> Result<(), Error> {
+    pub(crate) fn skip_if(&mut self, tag: u8) -> Result<(), Error> {
         if self.0.first() == Some(&tag) {
             self.enter(tag)?;
         }
@@ -240,22 +255,27 @@ impl<'a> Reader<'a> {
 
     /// Takes a BIT STRING of whole bytes.
     fn bits(&mut self) -> Result<&'a [u8], Error> {
-        match self.enter(BITS)?.0 {
+        self.enter(BITS)?.whole_bytes()
+    }
+
+    /// The contents of a BIT STRING of whole bytes.
+    pub(crate) fn whole_bytes(self) -> Result<&'a [u8], Error> {
+        match self.0 {
             [0, bytes @ ..] => Ok(bytes),
             _ => Err(malformed("a bit string that is not whole bytes")),
         }
     }
 
-    fn end(&self) -> Result<(), Error> {
+    pub(crate) fn end(&self) -> Result<(), Error> {
         if self.0.is_empty() { Ok(()) } else { Err(malformed("trailing bytes")) }
     }
 }
 
-fn malformed(why: &'static str) -> Error {
+pub(crate) fn malformed(why: &'static str) -> Error {
     Error::Malformed { what: "DER", why }
 }
 
-fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
+pub(crate) fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
     let len = contents.len();
     let mut out = vec![tag];
     match len {
@@ -268,7 +288,7 @@ fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
 }
 
 /// The bytes of the only PEM block, which has this label.
-fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
+pub(crate) fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
     let fail = |why| Error::Malformed { what: "PEM", why };
     if text.matches("-----BEGIN ").count() > 1 {
         return Err(fail("more than one block"));
@@ -278,7 +298,9 @@ fn pem(text: &str, label: &str) -> Result<Vec<u8>, Error> {
     let (body, _) = after
         .split_once(&format!("-----END {label}-----"))
         .ok_or(fail("the block does not end"))?;
-    let digits: Vec<u8> = body.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    // The block may hold a secret.
+    let digits = body.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let digits = zeroize::Zeroizing::new(digits.collect::<Vec<u8>>());
     base64::decode(&digits).map_err(fail)
 }
 

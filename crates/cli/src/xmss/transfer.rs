@@ -7,7 +7,7 @@ use super::guard::Guard;
 use super::key::{self, Secret};
 use super::keygen::compute;
 use super::store::{self, StoreArgs};
-use super::{aidos, qrl};
+use super::{aidos, pkcs8, qrl};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{self, Access, Output};
@@ -27,8 +27,8 @@ pub(crate) struct Import {
     #[command(flatten)]
     from: From,
     /// The first index to use: above every index that the key has ever used; 0 for one never used. A
-    /// key of AidosKuneen/xmss says itself, and can only be resumed later
-    #[arg(long, value_name = "INDEX", required_unless_present = "aidos")]
+    /// key of AidosKuneen/xmss or PKCS#8 says itself, and can only be resumed later
+    #[arg(long, value_name = "INDEX", required_unless_present_any = ["aidos", "pkcs8"])]
     resume_at: Option<u64>,
     #[command(flatten)]
     output: Output,
@@ -51,6 +51,9 @@ struct From {
     /// A key of AidosKuneen/xmss, as JSON or as `export` encrypts it
     #[arg(long, value_name = "FILE")]
     aidos: Option<PathBuf>,
+    /// A PKCS#8 key, in PEM or DER or as `export` encrypts it; see docs/xmss.md for its content
+    #[arg(long, value_name = "FILE")]
+    pkcs8: Option<PathBuf>,
 }
 
 /// What `export` writes.
@@ -63,6 +66,18 @@ pub(crate) enum Form {
     /// The JSON of AidosKuneen/xmss, encrypted unless --plain says otherwise
     #[value(alias = "json")]
     Aidos,
+    /// PKCS#8 in PEM, encrypted unless --plain says otherwise
+    Pkcs8,
+}
+
+impl Form {
+    /// Whether it says which index comes next, and is sealed unless --plain says otherwise.
+    fn has_index(self) -> bool {
+        match self {
+            Form::QrlMnemonic | Form::QrlSeed => false,
+            Form::Aidos | Form::Pkcs8 => true,
+        }
+    }
 }
 
 /// Arguments of `export`.
@@ -73,7 +88,7 @@ pub(crate) struct Export {
     /// What to write
     #[arg(long, value_enum, default_value = "qrl-mnemonic")]
     format: Form,
-    /// Write the JSON so that other software, and everybody else, can read it
+    /// Write JSON or PKCS#8 so that other software, and everybody else, can read it
     #[arg(long)]
     plain: bool,
     /// Let the key sign here as well: two signers of one key let anybody forge, unless you keep them
@@ -93,7 +108,10 @@ pub(crate) fn import(context: Context, arguments: Import) -> Outcome {
     key::check_name(&arguments.output)?;
     arguments.guard()?;
     arguments.output.check()?;
-    let From { qrl_mnemonic, qrl_seed, aidos } = &arguments.from;
+    let From { qrl_mnemonic, qrl_seed, aidos, pkcs8 } = &arguments.from;
+    if let Some(path) = pkcs8 {
+        return import_pkcs8(context, &arguments, path);
+    }
     let seed = match (qrl_mnemonic, qrl_seed, aidos) {
         (Some(path), ..) => {
             io::check_private(context, path)?;
@@ -112,14 +130,23 @@ pub(crate) fn import(context: Context, arguments: Import) -> Outcome {
 
 fn import_aidos(context: Context, arguments: &Import, path: &Path) -> Outcome {
     let (found, passphrase) = aidos::read(context, path, &arguments.passphrase)?;
-    let resume_at = arguments.resume_at.unwrap_or(found.leaf());
-    if resume_at < found.leaf() {
-        let message = format!("the key has used the indices below {}", found.leaf());
-        return Err(Failure::new(Exit::State, "state.backward", message).hint("resume further on"));
-    }
+    let resume_at = arguments.resume_past(found.leaf())?;
     some_left(resume_at, found.seeds().params())?;
     let mut key = compute(context, found.seeds(), None)?;
     found.check(&mut key)?;
+    arguments.finish(context, Secret { key, qrl: None }, &passphrase, resume_at)
+}
+
+fn import_pkcs8(context: Context, arguments: &Import, path: &Path) -> Outcome {
+    let (found, passphrase) = pkcs8::read(context, path, &arguments.passphrase)?;
+    let (resume_at, public) = (arguments.resume_past(found.next())?, found.public_key().clone());
+    some_left(resume_at, public.params())?;
+    let key = compute(context, found.into_seeds(), None)?;
+    if key.public_key() != public {
+        let message = format!("{}: the root is not that of the seeds", path.display());
+        return Err(Failure::usage("key.malformed", message)
+            .hint("only keys of SP 800-208's derivation have this form; others have other roots"));
+    }
     arguments.finish(context, Secret { key, qrl: None }, &passphrase, resume_at)
 }
 
@@ -136,11 +163,24 @@ fn some_left(resume_at: u64, params: Params) -> Outcome {
 
 impl Import {
     fn guard(&self) -> Outcome {
-        let From { qrl_mnemonic, qrl_seed, aidos } = &self.from;
-        let inputs = [qrl_mnemonic, qrl_seed, aidos].map(Option::as_deref);
+        let From { qrl_mnemonic, qrl_seed, aidos, pkcs8 } = &self.from;
+        let inputs = [qrl_mnemonic, qrl_seed, aidos, pkcs8].map(Option::as_deref);
         let guard = inputs.into_iter().fold(Guard::default(), Guard::input);
         let guard = guard.input(self.passphrase.file());
         guard.state(&self.output.output, &self.store).check(&self.output.output)
+    }
+
+    /// The first index to use, of a key that says itself which it is.
+    fn resume_past(&self, next: u64) -> Outcome<u64> {
+        match self.resume_at {
+            Some(index) if index < next => {
+                let message =
+                    format!("cannot resume at {index}: the key has used those below {next}");
+                Err(Failure::new(Exit::State, "state.backward", message)
+                    .hint(format!("choose an index of at least {next}")))
+            }
+            index => Ok(index.unwrap_or(next)),
+        }
     }
 
     fn finish(
@@ -168,7 +208,7 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
     let mut origin = Origin::open(&arguments, &secret)?;
     let leaf = origin.next();
     let limit = secret.key.params().signatures();
-    if arguments.format == Form::Aidos && leaf >= limit {
+    if arguments.format.has_index() && leaf >= limit {
         return Err(store::failure(&StateError::Exhausted { limit }));
     }
     let text = match (arguments.format, &secret.qrl) {
@@ -178,13 +218,14 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
             let base = key::cache_base(&arguments.key);
             aidos::write(context, &mut secret.key, &base, leaf, &passphrase, arguments.plain)?
         }
+        (Form::Pkcs8, _) => pkcs8::write(&secret.key, leaf, &passphrase, arguments.plain)?,
         _ => {
             let failure = Failure::usage("key.not_qrl", "the key was not made from a QRL seed");
-            return Err(failure.hint("--format aidos exports keys of AidosKuneen/xmss"));
+            return Err(failure.hint("give --format pkcs8, or aidos for AidosKuneen/xmss"));
         }
     };
     let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
-    if arguments.format != Form::Aidos {
+    if !arguments.format.has_index() {
         bytes.push(b'\n');
     }
     let Output { output, .. } = &arguments.output;
@@ -211,7 +252,7 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
 
 impl Export {
     fn is_encrypted(&self) -> bool {
-        self.format == Form::Aidos && !self.plain
+        self.format.has_index() && !self.plain
     }
 }
 

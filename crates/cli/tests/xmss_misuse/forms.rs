@@ -140,3 +140,45 @@ fn addresses_are_checked_and_described() {
     place.refused("address --check x", 2, "input.malformed").says("begin with Q");
     place.refused("address", 2, "usage.arguments");
 }
+
+#[test]
+fn pkcs8_moves_a_key_with_its_index() {
+    let place = Place::new();
+    place.done("keygen -o k");
+    place.sign("k", "0");
+    let told = place.done("export k --format pkcs8 -o sealed");
+    assert_eq!((&told.object["next"], &told.object["plain"]), (&1.into(), &false.into()));
+    assert!(fs::read_to_string(place.at("sealed")).unwrap().contains("xmss-pkcs8"));
+    place.refused("sign -k k m -o x", 4, "state.exhausted");
+    place.refused("import --pkcs8 sealed -o low --resume-at 0", 4, "state.backward");
+    place.done("import --pkcs8 sealed -o back");
+    assert_eq!(place.sign("back", "1"), 1);
+    place.done("verify -p k -s 1 m");
+    // In the clear: PEM that other software reads, and the same in DER.
+    place.done("export back --format pkcs8 --plain -o pem");
+    let pem = fs::read_to_string(place.at("pem")).unwrap();
+    assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----\n"), "{pem}");
+    fs::write(place.at("der"), der(&pem)).unwrap();
+    for (i, form) in ["pem", "der"].into_iter().enumerate() {
+        place.done(&format!("import --pkcs8 {form} -o from-{form} --resume-at {}", 2 + i));
+        assert_eq!(place.sign(&format!("from-{form}"), &format!("s-{form}")), 2 + i as u64);
+        place.done(&format!("verify -p k -s s-{form} m"));
+    }
+    // A root that is not the seeds' is found, whatever the file says twice.
+    let mut wrong = der(&pem);
+    let len = wrong.len();
+    for at in [len - 64, len - 64 - 4 - 3 - 64] {
+        wrong[at] ^= 1;
+    }
+    fs::write(place.at("wrong"), wrong).unwrap();
+    let refused = place.run("import --pkcs8 wrong -o x");
+    assert_eq!(refused.exit, 2, "{}", refused.object);
+    assert!(!place.at("x").exists());
+    fs::write(place.at("pbes2"), pem.replace("PRIVATE", "ENCRYPTED PRIVATE")).unwrap();
+    place.refused("import --pkcs8 pbes2 -o x", 2, "key.pkcs8_encrypted");
+    place.done("keygen -o older --derivation prf-counter");
+    place.refused("export older --format pkcs8 -o x", 2, "key.not_pkcs8");
+    place.done("keygen -o qrl --params QRL-SHA2_4_256");
+    assert_eq!(place.run("export qrl --format pkcs8 -o x").exit, 2);
+    assert!(!place.at("x").exists());
+}
