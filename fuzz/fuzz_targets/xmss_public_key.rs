@@ -1,7 +1,7 @@
-//! Public keys in every form: raw, QRL, DER and PEM, and certificates.
+//! Keys in every form: raw, QRL, DER and PEM, certificates, PKCS#8, and QRL addresses.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
-use tetralith_xmss::{PublicKey, Scheme, pkix, qrl};
+use tetralith_xmss::{PublicKey, Scheme, pkcs8, pkix, qrl};
 
 fuzz_target!(|bytes: &[u8]| {
     for scheme in [Scheme::Xmss, Scheme::XmssMt] {
@@ -16,7 +16,14 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = pkix::from_der(bytes);
     let _ = pkix::Certificate::from_der(bytes);
     let _ = pkix::key_of_der(bytes);
+    if let Ok(key) = pkcs8::Key::from_der(bytes) {
+        assert!(key.next() < key.public_key().params().signatures());
+    }
     if let Ok(text) = core::str::from_utf8(bytes) {
+        let _ = pkcs8::Key::from_pem(text);
+        if let Ok(address) = text.parse::<qrl::Address>() {
+            assert!(address.to_string().eq_ignore_ascii_case(text));
+        }
         let _ = pkix::from_pem(text);
         let _ = pkix::key_of_pem(text);
     }
