@@ -74,6 +74,8 @@ pub(crate) fn sign(context: Context, arguments: Sign) -> Outcome {
     for job in &jobs {
         let (result, go_on) = match one(&mut signer, job) {
             Ok(result) => (result, true),
+            // Nothing is signed, so there is nothing to account for but what the state refuses.
+            Err(failure) if done.is_empty() => return Err(failure),
             Err(failure) => (Err(failure), false),
         };
         if jobs.len() > 1 {
