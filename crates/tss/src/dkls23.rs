@@ -17,5 +17,6 @@ pub(crate) mod ot_extension;
 pub(crate) mod pair;
 pub(crate) mod proof;
 pub mod refresh;
+pub mod refute;
 pub mod sign;
 pub(crate) mod zero_share;

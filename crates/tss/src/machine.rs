@@ -32,9 +32,9 @@ pub(crate) use rounds::{Inbox, Kind, Letter, Letters, Rounds, Step};
 
 /// Bytes before a message's payload.
 pub(crate) const HEADER: usize = 41;
-const MAGIC: [u8; 4] = *b"TTSS";
-const VERSION: u8 = 1;
-const HASH: usize = 32;
+pub(crate) const MAGIC: [u8; 4] = *b"TTSS";
+pub(crate) const VERSION: u8 = 1;
+pub(crate) const HASH: usize = 32;
 
 /// A session of the protocol `P`.
 ///

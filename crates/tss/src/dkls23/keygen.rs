@@ -295,11 +295,9 @@ impl KeygenRounds {
     ) -> Result<Revealed, Abort> {
         let from = letter.from;
         let proved = |check| blame(from, 2, check, Evidence::Proof);
-        let (opening, opener) = letter.broadcast.split_at(letter.broadcast.len() - COMMITMENT);
-        let opener = Reader::new(opener).array().map_err(proved)?;
-        let commitment_label = label(&self.context, "polynomial", from, None);
-        open(&committed.0, &commitment_label, opening, &opener).map_err(proved)?;
-        let commitments = self.read_polynomial(from, opening).map_err(proved)?;
+        let (t, zero) = (self.threshold.t(), self.previous.is_some());
+        let dealt = read_opening(&self.context, from, t, zero, &committed.0, &letter.broadcast);
+        let commitments = dealt.map_err(proved)?;
 
         let mut reader = Reader::new(&letter.direct);
         let share = Zeroizing::new(reader.scalar().map_err(fault(letter, 2))?);
@@ -309,24 +307,6 @@ impl KeygenRounds {
         let reply = reader.slice(base_ot::REPLY).map_err(fault(letter, 2))?;
         let (chosen, answer) = receiver.answer(reply).map_err(fault(letter, 2))?;
         Ok(Revealed { commitments, share, seed, chosen, answer })
-    }
-
-    /// Reads a peer's polynomial in the exponent, and checks the proof of its constant term.
-    fn read_polynomial(&self, from: PartyId, opening: &[u8]) -> Result<Commitments, Check> {
-        let mut reader = Reader::new(opening);
-        let mut points = Vec::with_capacity(usize::from(self.threshold.t()));
-        if self.previous.is_some() {
-            points.push(ProjectivePoint::IDENTITY);
-        }
-        while points.len() < usize::from(self.threshold.t()) {
-            points.push(reader.point()?);
-        }
-        if self.previous.is_none() {
-            let proof = Proof { commitment: reader.point()?, response: reader.scalar()? };
-            proof.verify(&label(&self.context, "knowledge", from, None), &points[0])?;
-        }
-        reader.finish()?;
-        Ok(Commitments(points))
     }
 
     /// Finds the dealer whose share is not on its polynomial.
@@ -380,8 +360,43 @@ fn finish(share: KeyShare, letters: &[Letter]) -> Result<Step<KeyShare>, Abort> 
     Ok(Step::Done(share))
 }
 
+/// Opens a dealer's commitment, reads its polynomial in the exponent, and checks the proof of its
+/// constant term. With `zero` it deals zero: no constant term, no proof.
+pub(super) fn read_opening(
+    context: &[u8; 32],
+    from: PartyId,
+    t: u8,
+    zero: bool,
+    commitment: &[u8; COMMITMENT],
+    broadcast: &[u8],
+) -> Result<Commitments, Check> {
+    let length = broadcast.len().checked_sub(COMMITMENT).ok_or(Check::Encoding)?;
+    let (opening, opener) = broadcast.split_at(length);
+    let opener = Reader::new(opener).array()?;
+    open(commitment, &label(context, "polynomial", from, None), opening, &opener)?;
+    let mut reader = Reader::new(opening);
+    let mut points = Vec::with_capacity(usize::from(t));
+    if zero {
+        points.push(ProjectivePoint::IDENTITY);
+    }
+    while points.len() < usize::from(t) {
+        points.push(reader.point()?);
+    }
+    if !zero {
+        let proof = Proof { commitment: reader.point()?, response: reader.scalar()? };
+        proof.verify(&label(context, "knowledge", from, None), &points[0])?;
+    }
+    reader.finish()?;
+    Ok(Commitments(points))
+}
+
 /// Names a value that `from` commits to or proves, for `to` or for all.
-fn label(context: &[u8; 32], purpose: &str, from: PartyId, to: Option<PartyId>) -> [u8; 32] {
+pub(super) fn label(
+    context: &[u8; 32],
+    purpose: &str,
+    from: PartyId,
+    to: Option<PartyId>,
+) -> [u8; 32] {
     Oracle::new("keygen/label")
         .absorb(context)
         .absorb(purpose.as_bytes())

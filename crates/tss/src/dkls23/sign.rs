@@ -389,7 +389,7 @@ impl SignRounds {
 }
 
 /// Names the nonce that `from` commits to.
-fn nonce_label(context: &[u8; 32], from: PartyId) -> [u8; 32] {
+pub(super) fn nonce_label(context: &[u8; 32], from: PartyId) -> [u8; 32] {
     Oracle::new("sign/nonce").absorb(context).absorb(&[from.get()]).finish()
 }
 
