@@ -13,8 +13,9 @@
 //! | rounds | [`rounds`] | the protocol's last message, or `round_ms` for a round |
 //! | confirmation of a new share | [`rounds`] | everybody's word, or `round_ms` |
 //!
-//! A node that stays away costs one timeout: a failed signature is proposed again without those that
-//! are blamed, as long as enough are left.
+//! A node that stays away costs one timeout. A failed signature is proposed again with other
+//! signers, which are chosen by what the failed runs showed ([`suspects`]), as long as an honest set
+//! of them can be left.
 
 mod agreement;
 mod fault;
@@ -24,6 +25,8 @@ mod propose;
 mod quota;
 mod retired;
 mod rounds;
+mod starts;
+mod suspects;
 mod turns;
 
 pub(crate) use fault::Fault;
@@ -32,6 +35,8 @@ pub(crate) use mailbox::Mailboxes;
 pub(crate) use propose::{Refusal, Request};
 pub(crate) use quota::KeygenQuota;
 pub(crate) use retired::Retired;
+pub(crate) use starts::{Starts, Stray};
+pub(crate) use suspects::Memory;
 pub(crate) use turns::{Caller, Turn, Turns};
 
 use crate::budget::Budgets;
@@ -83,6 +88,8 @@ pub(crate) struct Shared {
     pub(crate) stalls: Stalls,
     pub(crate) turns: Turns,
     pub(crate) disk: Disk,
+    pub(crate) starts: Starts,
+    pub(crate) suspects: Memory,
 }
 
 impl Shared {
@@ -283,3 +290,6 @@ pub(crate) fn now_ms() -> u64 {
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,10 @@
 use crate::engine::{Engine, KeygenSession, NewKey, SignSession};
 use chacha20::ChaCha20Rng;
 use rand_core::SeedableRng;
-use tetralith_tss::engine::{Abort, Error, Outgoing, PartyId, Session, SessionId, Threshold};
+use tetralith_tss::dkls23::refute::refute;
+use tetralith_tss::engine::{
+    Abort, Check, Error, Outgoing, PartyId, Session, SessionId, Threshold,
+};
 use tetralith_tss::keygen::Keygen;
 use tetralith_tss::keys::KeyShare;
 use tetralith_tss::sign::{Sign, Signature};
@@ -49,6 +52,10 @@ impl Engine for Ecdsa {
             finish: |signature: Signature| signature.to_bytes().to_vec(),
         }))
     }
+
+    fn refute(&self, broadcasts: &[&[u8]]) -> Option<Check> {
+        refute(broadcasts)
+    }
 }
 
 /// A session whose output is turned into what a node keeps.
@@ -91,7 +98,7 @@ mod tests {
             let mut moved = false;
             for index in 0..sessions.len() {
                 let from = sessions[index].0;
-                for Outgoing { to, bytes } in sessions[index].1.outgoing() {
+                for Outgoing { to, bytes, .. } in sessions[index].1.outgoing() {
                     for (party, session) in sessions.iter_mut().filter(|(party, _)| *party != from)
                     {
                         if to == Recipient::All || to == Recipient::One(*party) {

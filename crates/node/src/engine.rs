@@ -1,6 +1,6 @@
 //! The protocols that a node runs, behind one trait, so that ceremonies know none of them.
 
-use tetralith_tss::engine::{Error, PartyId, Session, SessionId, Threshold};
+use tetralith_tss::engine::{Check, Error, PartyId, Session, SessionId, Threshold};
 use zeroize::Zeroizing;
 
 /// What a key generation yields to one party.
@@ -59,4 +59,14 @@ pub trait Engine: Send + Sync + 'static {
         digest: &[u8; 32],
         seed: &Zeroizing<[u8; 32]>,
     ) -> Result<SignSession, Error>;
+
+    /// Says which check one party's broadcasts of one session fail in themselves, so that anybody
+    /// can see it: `broadcasts` are encoded messages in the order of their rounds.
+    ///
+    /// `None` if they pass, if the check needs messages that are not there, or if the scheme has no
+    /// such checks. No messages of a party that follows the protocol are ever refuted.
+    fn refute(&self, broadcasts: &[&[u8]]) -> Option<Check> {
+        let _ = broadcasts;
+        None
+    }
 }

@@ -113,12 +113,7 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] if it cannot be written.
     pub fn write_config(&self, config: &Config) -> Result<(), Error> {
-        let path = self.config_path();
-        let mut file = tempfile::NamedTempFile::new_in(&self.root).map_err(Error::file(&path))?;
-        file.write_all(config.to_toml().as_bytes()).map_err(Error::file(&path))?;
-        file.as_file().sync_all().map_err(Error::file(&path))?;
-        file.persist(&path).map_err(|error| Error::file(&path)(error.error))?;
-        sync_folder(&self.root)
+        replace(&self.config_path(), config.to_toml().as_bytes())
     }
 
     /// Reads and checks `node.toml`.
@@ -240,6 +235,16 @@ fn check_private(path: &Path) -> Result<(), Error> {
         }
         Exposure::Writable(mode) => Err(Error::Exposed { path: path.to_owned(), mode }),
     }
+}
+
+/// Writes a whole file, readable by its owner only, over an earlier one.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(path))?;
+    file.write_all(bytes).map_err(Error::file(path))?;
+    file.as_file().sync_all().map_err(Error::file(path))?;
+    file.persist(path).map_err(|error| Error::file(path)(error.error))?;
+    sync_folder(folder)
 }
 
 /// Reads a text file, at most 1 MiB of it.

@@ -35,6 +35,7 @@ mod identity;
 pub mod log;
 mod metrics;
 mod node;
+pub mod proof;
 mod shares;
 mod stall;
 mod transport;

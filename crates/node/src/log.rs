@@ -5,16 +5,17 @@
 //! interrupted, and its name is never used again.
 
 use crate::error::Error;
+use crate::proof::Proof;
 use crate::shares::KeyId;
-use crate::wire::CeremonyId;
-use libp2p::PeerId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The version of the tables.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+/// In one transaction with the tables: a stop between the two leaves no table without a version.
+const SET_VERSION: &str = "PRAGMA user_version = 2;";
 const TABLES: &str = "
     CREATE TABLE ceremony (
         id TEXT PRIMARY KEY,
@@ -38,12 +39,16 @@ const TABLES: &str = "
         fault TEXT NOT NULL,
         evidence TEXT NOT NULL,
         reporter TEXT NOT NULL,
-        receipts TEXT NOT NULL
+        receipts TEXT NOT NULL,
+        proof TEXT
     ) STRICT;
     CREATE INDEX blame_ceremony ON blame (ceremony);
     CREATE TABLE confirmed (key TEXT PRIMARY KEY) STRICT;
-    CREATE TABLE retired (key TEXT, peer TEXT, ceremony TEXT, PRIMARY KEY (key, peer)) STRICT;
     CREATE TABLE approval (key TEXT, digest TEXT, PRIMARY KEY (key, digest)) STRICT;
+";
+/// What version 1 lacks. Its table of retired setups stays, and is read at each start.
+const FROM_1: &str = "
+    ALTER TABLE blame ADD COLUMN proof TEXT;
 ";
 
 /// How a ceremony stands.
@@ -106,6 +111,9 @@ pub struct BlameRecord {
     pub reporter: String,
     /// Signed statements of the blamed node about this ceremony's messages.
     pub receipts: Vec<ReceiptRecord>,
+    /// What convinces anybody; only where `evidence` is [`Basis::Proof`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
 }
 
 /// A signed statement that a message was sent; `docs/node.md` says how to check one.
@@ -173,8 +181,10 @@ impl Log {
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         match version {
             0 => {
-                connection.execute_batch(&format!("BEGIN; {TABLES} COMMIT;"))?;
-                connection.pragma_update(None, "user_version", VERSION)?;
+                connection.execute_batch(&format!("BEGIN; {TABLES} {SET_VERSION} COMMIT;"))?;
+            }
+            1 => {
+                connection.execute_batch(&format!("BEGIN; {FROM_1} {SET_VERSION} COMMIT;"))?;
             }
             VERSION => {}
             other => {
@@ -230,9 +240,12 @@ impl Log {
         for blame in &record.blames {
             let receipts = serde_json::to_string(&blame.receipts).unwrap_or_default();
             let evidence = serde_json::to_string(&blame.evidence).unwrap_or_default();
+            let proof = blame.proof.as_ref().map(serde_json::to_string);
+            let proof = proof.map(Result::unwrap_or_default);
             transaction.execute(
-                "INSERT INTO blame (ceremony, peer, round, fault, evidence, reporter, receipts)
-                 VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO blame
+                 (ceremony, peer, round, fault, evidence, reporter, receipts, proof)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                     record.id,
                     blame.peer,
@@ -240,7 +253,8 @@ impl Log {
                     blame.fault,
                     evidence,
                     blame.reporter,
-                    receipts
+                    receipts,
+                    proof
                 ],
             )?;
         }
@@ -288,18 +302,16 @@ impl Log {
         Ok(keys.iter().filter_map(|key| KeyId::from_hex(key)).collect())
     }
 
-    /// Notes that the pairwise setup with `peer` must not be used with this key again.
-    pub(crate) fn retire(&self, key: &KeyId, peer: &PeerId, by: CeremonyId) -> Result<(), Error> {
-        let row = params![key.to_string(), peer.to_string(), by.to_string()];
-        self.lock().execute("INSERT OR IGNORE INTO retired VALUES (?, ?, ?)", row)?;
-        Ok(())
-    }
-
-    /// Says whether the pairwise setup with `peer` must not be used with this key again.
-    pub(crate) fn is_retired(&self, key: &KeyId, peer: &PeerId) -> Result<bool, Error> {
-        let arguments = [&key.to_string(), &peer.to_string()];
-        let mut connection = self.lock();
-        exists(&mut connection, "SELECT 1 FROM retired WHERE key = ? AND peer = ?", &arguments)
+    /// The retired pairwise setups that an earlier version kept here, as key and peer.
+    pub(crate) fn retired_before(&self) -> Result<Vec<(String, String)>, Error> {
+        let connection = self.lock();
+        let mut table = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'retired'")?;
+        if !table.exists([])? {
+            return Ok(Vec::new());
+        }
+        let mut query = connection.prepare("SELECT key, peer FROM retired")?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Approves that this node helps to sign `digest`.
@@ -354,6 +366,7 @@ fn with_blames(
     let blames = query.query_map([&record.id], |row| {
         let evidence: String = row.get("evidence")?;
         let receipts: String = row.get("receipts")?;
+        let proof: Option<String> = row.get("proof")?;
         Ok(BlameRecord {
             peer: row.get("peer")?,
             round: row.get("round")?,
@@ -361,6 +374,7 @@ fn with_blames(
             evidence: serde_json::from_str(&evidence).unwrap_or(Basis::Absence),
             reporter: row.get("reporter")?,
             receipts: serde_json::from_str(&receipts).unwrap_or_default(),
+            proof: proof.and_then(|text| serde_json::from_str(&text).ok()),
         })
     })?;
     record.blames = blames.collect::<Result<_, _>>()?;

@@ -2,7 +2,7 @@
 
 use crate::api::{self, Tokens};
 use crate::budget::{Budgets, Kind};
-use crate::ceremony::{KeygenQuota, Mailboxes, Retired, Shared, Turns};
+use crate::ceremony::{KeygenQuota, Mailboxes, Memory, Retired, Shared, Starts, Stray, Turns};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -76,6 +76,7 @@ impl Node {
         for key in shares.lost() {
             tracing::error!(event = "share_lost", %key);
         }
+        let retired = Retired::open(&shares, &log, rng)?;
         let listener = tokio::net::TcpListener::bind(config.api).await;
         let listener = listener.map_err(|error| Error::Listen {
             address: config.api.to_string(),
@@ -101,7 +102,9 @@ impl Node {
             rng: Mutex::new(chacha20::ChaCha20Rng::from_seed(*seed)),
             absent: Mutex::default(),
             keygens: KeygenQuota::new(config.limits.keygens_per_hour),
-            retired: Retired::default(),
+            retired,
+            starts: Starts::default(),
+            suspects: Memory::default(),
             budgets,
             stalls: Stalls::new(),
             turns: Turns::new(&config.limits),
@@ -201,8 +204,12 @@ async fn dispatch_peer(shared: Arc<Shared>, Incoming { from, mut queue }: Incomi
             let answering =
                 shared.clone().participate(envelope, proposal, permit, refusals.clone());
             tokio::spawn(answering);
-        } else if let Err(dropped) = shared.mailboxes.put(envelope, frame.len()) {
+            continue;
+        }
+        let stray = Stray::of(&envelope);
+        if let Err(dropped) = shared.mailboxes.put(envelope, frame.len()) {
             drop_it(&dropped);
+            shared.answer_stray(stray);
         }
     }
 }

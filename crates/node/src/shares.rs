@@ -1,12 +1,16 @@
-//! Key shares at rest: one sealed key file for each, written whole, never replaced.
+//! Key shares at rest: one sealed key file for each, written whole; its share is never replaced.
 //!
 //! The readable part of a file names the scheme and the group's public key. The sealed part holds
 //! the share and everything that a signature depends on: who the parties are, in which order, and
 //! how many sign. So nobody without the storage key can make a node sign with other parties.
+//!
+//! The peers with which the share must not be used again are in the sealed part too: they belong to
+//! this share, and no other file's loss or restoration makes them usable. The file is then written
+//! anew and renamed over the old one, with the same share.
 
 use crate::ceremony::lock;
 use crate::error::Error;
-use crate::folder::{read_bounded, sync_folder, write_new};
+use crate::folder::{read_bounded, replace, sync_folder, write_new};
 use crate::identity::domain_hash;
 use libp2p::PeerId;
 use minicbor::bytes::ByteVec;
@@ -84,6 +88,16 @@ struct Sealed {
     parties: Vec<ByteVec>,
     #[n(2)]
     share: ByteVec,
+    /// The peers whose pairwise setup in this share is retired; none before the first.
+    #[n(3)]
+    retired: Option<Vec<ByteVec>>,
+}
+
+/// A share's file, opened.
+struct Opened {
+    key: Key,
+    share: Zeroizing<Vec<u8>>,
+    retired: Vec<PeerId>,
 }
 
 /// The shares of a node.
@@ -96,6 +110,8 @@ pub(crate) struct Shares {
     damaged: Mutex<BTreeMap<String, String>>,
     /// The keys that this node must have a share of.
     expected: Mutex<BTreeSet<KeyId>>,
+    /// What the files said of retired setups when they were opened.
+    retired: Vec<(KeyId, PeerId)>,
 }
 
 /// What shares are sealed under; full entropy, so its derivation need not be slow.
@@ -116,18 +132,28 @@ impl Shares {
     pub(crate) fn open(folder: &Path, storage_key: Zeroizing<[u8; 32]>) -> Result<Self, Error> {
         let storage_key = StorageKey(storage_key);
         let (mut keys, mut damaged) = (BTreeMap::new(), BTreeMap::new());
+        let mut retired = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(Error::file(folder))? {
             let path = entry.map_err(Error::file(folder))?.path();
             if path.extension().is_some_and(|extension| extension == "share") {
                 match read_named(&path, &storage_key) {
-                    Ok((key, _share)) => drop(keys.insert(key.id, Arc::new(key))),
+                    Ok(opened) => {
+                        let id = opened.key.id;
+                        retired.extend(opened.retired.into_iter().map(|peer| (id, peer)));
+                        keys.insert(id, Arc::new(opened.key));
+                    }
                     Err(error) => drop(damaged.insert(file_name(&path), error.to_string())),
                 }
             }
         }
         let (keys, damaged) = (Mutex::new(keys), Mutex::new(damaged));
         let expected = Mutex::default();
-        Ok(Shares { folder: folder.to_owned(), storage_key, keys, damaged, expected })
+        Ok(Shares { folder: folder.to_owned(), storage_key, keys, damaged, expected, retired })
+    }
+
+    /// The retired pairwise setups, as the files had them when they were opened.
+    pub(crate) fn retired(&self) -> &[(KeyId, PeerId)] {
+        &self.retired
     }
 
     /// Names the keys that this node must have a share of, besides those that it has.
@@ -178,16 +204,7 @@ impl Shares {
         rng: &mut impl CryptoRng,
     ) -> Result<Arc<Key>, Error> {
         let path = self.path(&key.id);
-        let parties = key.parties.iter().map(|id| id.to_bytes().into()).collect();
-        let mut sealed = Sealed { threshold: key.threshold, parties, share: share.to_vec().into() };
-        let secret = minicbor::to_vec(&sealed).expect("a vector takes all bytes");
-        sealed.share.zeroize();
-        let secret = Zeroizing::new(secret);
-        let protection = Protection::Key(&self.storage_key.0);
-        let file = KeyFile::public(KIND, &key.scheme, &key.public_key)
-            .seal(&secret, protection, Cost::STANDARD, rng)
-            .map_err(Error::key_file(&path))?;
-        write_new(&path, file.to_text().as_bytes())?;
+        write_new(&path, self.seal(&key, share, &[], rng)?.as_bytes())?;
         let key = Arc::new(key);
         self.lock().insert(key.id, key.clone());
         lock(&self.expected).insert(key.id);
@@ -196,6 +213,25 @@ impl Shares {
 
     /// Reads the share of a key.
     pub(crate) fn share(&self, id: &KeyId) -> Result<Zeroizing<Vec<u8>>, Error> {
+        Ok(self.opened(id)?.share)
+    }
+
+    /// Writes into the share's file that it must not be used with `peer` again.
+    pub(crate) fn retire(
+        &self,
+        id: &KeyId,
+        peer: &PeerId,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(), Error> {
+        let Opened { key, share, mut retired } = self.opened(id)?;
+        if !retired.contains(peer) {
+            retired.push(*peer);
+            replace(&self.path(id), self.seal(&key, &share, &retired, rng)?.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn opened(&self, id: &KeyId) -> Result<Opened, Error> {
         let path = self.path(id);
         let read = read_named(&path, &self.storage_key);
         let mut damaged = lock(&self.damaged);
@@ -204,7 +240,32 @@ impl Shares {
             Ok(_) => drop(damaged.remove(&file_name(&path))),
             Err(error) => drop(damaged.insert(file_name(&path), error.to_string())),
         }
-        Ok(read?.1)
+        read
+    }
+
+    /// The text of a share's file.
+    fn seal(
+        &self,
+        key: &Key,
+        share: &[u8],
+        retired: &[PeerId],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Zeroizing<String>, Error> {
+        let encoded = |peers: &[PeerId]| peers.iter().map(|id| id.to_bytes().into()).collect();
+        let mut sealed = Sealed {
+            threshold: key.threshold,
+            parties: encoded(&key.parties),
+            share: share.to_vec().into(),
+            retired: (!retired.is_empty()).then(|| encoded(retired)),
+        };
+        let secret = minicbor::to_vec(&sealed).expect("a vector takes all bytes");
+        sealed.share.zeroize();
+        let secret = Zeroizing::new(secret);
+        let protection = Protection::Key(&self.storage_key.0);
+        let file = KeyFile::public(KIND, &key.scheme, &key.public_key)
+            .seal(&secret, protection, Cost::STANDARD, rng)
+            .map_err(Error::key_file(&self.path(&key.id)))?;
+        Ok(file.to_text())
     }
 
     fn path(&self, id: &KeyId) -> PathBuf {
@@ -221,16 +282,17 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Reads the share of the key that names the file.
-fn read_named(path: &Path, storage_key: &StorageKey) -> Result<(Key, Zeroizing<Vec<u8>>), Error> {
-    let (key, share) = read(path, storage_key)?;
-    if path.file_stem() != Some(key.id.to_string().as_ref()) {
-        let reason = format!("holds a share of key {}, not of the key it is named after", key.id);
+fn read_named(path: &Path, storage_key: &StorageKey) -> Result<Opened, Error> {
+    let opened = read(path, storage_key)?;
+    let id = opened.key.id;
+    if path.file_stem() != Some(id.to_string().as_ref()) {
+        let reason = format!("holds a share of key {id}, not of the key it is named after");
         return Err(Error::Malformed { path: path.to_owned(), reason });
     }
-    Ok((key, share))
+    Ok(opened)
 }
 
-fn read(path: &Path, storage_key: &StorageKey) -> Result<(Key, Zeroizing<Vec<u8>>), Error> {
+fn read(path: &Path, storage_key: &StorageKey) -> Result<Opened, Error> {
     let malformed =
         |reason: &str| Error::Malformed { path: path.to_owned(), reason: reason.into() };
     let text = Zeroizing::new(read_bounded(path, MAX_TEXT as u64)?);
@@ -242,15 +304,19 @@ fn read(path: &Path, storage_key: &StorageKey) -> Result<(Key, Zeroizing<Vec<u8>
     let sealed: Sealed =
         minicbor::decode(&secret).map_err(|error| malformed(&error.to_string()))?;
     let share = Zeroizing::new(sealed.share.into());
-    let parties = sealed.parties.iter().map(|bytes| PeerId::from_bytes(bytes));
+    let peers = |list: &[ByteVec]| {
+        let peers = list.iter().map(|bytes| PeerId::from_bytes(bytes));
+        peers.collect::<Result<Vec<_>, _>>().map_err(|_| malformed("names no peer"))
+    };
+    let retired = peers(sealed.retired.as_deref().unwrap_or_default())?;
     let key = Key {
         id: KeyId::of(&file.params, &file.public),
         scheme: file.params,
         public_key: file.public,
         threshold: sealed.threshold,
-        parties: parties.collect::<Result<_, _>>().map_err(|_| malformed("names no peer"))?,
+        parties: peers(&sealed.parties)?,
     };
-    Ok((key, share))
+    Ok(Opened { key, share, retired })
 }
 
 #[cfg(test)]
@@ -281,6 +347,25 @@ mod tests {
         assert_eq!(*shares.key(&key().id).unwrap(), key());
         assert_eq!(shares.share(&key().id).unwrap().as_slice(), b"share");
         assert_eq!(shares.keys().len(), 1);
+    }
+
+    /// What is retired is in the share's file, and the share in it stays the same.
+    #[test]
+    fn retirements_are_kept_with_the_share() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rng = ChaCha20Rng::from_seed([1; 32]);
+        let shares = open(folder.path(), 1).unwrap();
+        shares.insert(key(), b"share", &mut rng).unwrap();
+        let (id, peers) = (key().id, key().parties);
+        assert!(shares.retire(&KeyId([0; 16]), &peers[1], &mut rng).is_err());
+        for peer in [peers[1], peers[2], peers[1]] {
+            shares.retire(&id, &peer, &mut rng).unwrap();
+        }
+        let shares = open(folder.path(), 1).unwrap();
+        assert_eq!(shares.retired(), [(id, peers[1]), (id, peers[2])]);
+        assert_eq!(shares.share(&id).unwrap().as_slice(), b"share");
+        assert_eq!(*shares.key(&id).unwrap(), key());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The version of the envelope and of everything in it.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// The most parties, joins or accused that a message names: as many as a ceremony can have.
 const MOST_LISTED: u64 = 255;
 const STATEMENT: &str = "tetralith/node/envelope/1";
@@ -79,13 +79,19 @@ pub(crate) enum Body {
     Start(#[n(0)] Start),
     /// A protocol message of the engine.
     #[n(4)]
-    Protocol(#[n(0)] ByteVec),
+    Protocol(#[n(0)] Message),
     /// Tells that the sender has the result and has stored what it must keep.
     #[n(5)]
     Done(#[n(0)] ByteArray<32>),
     /// Tells that the sender gave up, and whom it blames.
     #[n(6)]
     Fail(#[n(0)] Fail),
+    /// Passes on the proposer's signed envelope with its [`Start`].
+    #[n(7)]
+    Started(#[n(0)] ByteVec),
+    /// Asks the recipient for the start that it follows.
+    #[n(8)]
+    WhichStart,
 }
 
 /// What a ceremony makes.
@@ -137,6 +143,11 @@ pub(crate) enum Join {
         /// SHA-256 of the proposal's payload that was answered.
         #[n(1)]
         proposal: ByteArray<32>,
+        /// The candidates with which the sender does not sign, because their pairwise setup is
+        /// retired.
+        #[n(2)]
+        #[cbor(decode_with = "list")]
+        without: Vec<ByteVec>,
     },
     /// Does not take part, and why.
     #[n(2)]
@@ -153,6 +164,17 @@ pub(crate) struct Start {
     pub(crate) joins: Vec<ByteVec>,
 }
 
+/// A message of the engine, with the start that its sender follows.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
+pub(crate) struct Message {
+    /// SHA-256 of the start's payload.
+    #[n(0)]
+    pub(crate) start: ByteArray<32>,
+    #[n(1)]
+    pub(crate) bytes: ByteVec,
+}
+
 /// Why the sender gave up.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
@@ -160,10 +182,35 @@ pub(crate) struct Fail {
     /// One sentence.
     #[n(0)]
     pub(crate) reason: String,
-    /// Who is blamed for what.
+    /// What it rests on.
     #[n(1)]
-    #[cbor(decode_with = "list")]
-    pub(crate) accused: Vec<Accused>,
+    pub(crate) cause: Cause,
+}
+
+/// What made a node give up.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) enum Cause {
+    /// Its own trouble: it cannot go on, and nobody else is at fault.
+    #[n(1)]
+    Own,
+    /// It blames others.
+    #[n(2)]
+    Accusation(
+        #[n(0)]
+        #[cbor(decode_with = "list")]
+        Vec<Accused>,
+    ),
+    /// A check failed that names nobody.
+    #[n(3)]
+    Unattributed(
+        /// The signed broadcasts that the check compared, for whoever was sent others.
+        #[n(0)]
+        #[cbor(decode_with = "list")]
+        Vec<ByteVec>,
+    ),
+    /// Another node gave up, whose signed [`Fail`] this is.
+    #[n(4)]
+    Heard(#[n(0)] ByteVec),
 }
 
 /// One blamed party, as told to the others.
@@ -176,6 +223,13 @@ pub(crate) struct Accused {
     pub(crate) round: u8,
     #[n(2)]
     pub(crate) check: String,
+    /// The accused sent nothing in time, as far as the sender knows.
+    #[n(3)]
+    pub(crate) absent: bool,
+    /// The accused's own signed envelopes, if they prove the fault to anybody.
+    #[n(4)]
+    #[cbor(decode_with = "list")]
+    pub(crate) proof: Vec<ByteVec>,
 }
 
 /// A message between two nodes, signed by its sender.

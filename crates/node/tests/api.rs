@@ -307,7 +307,7 @@ async fn unconfirmed_keys_do_not_sign_and_can_be_deleted() {
 async fn nodes_of_one_seed_draw_differently() {
     let mut names = Vec::new();
     for _ in 0..2 {
-        let mut cluster = Cluster::new(2, |_| ());
+        let mut cluster = <Cluster>::new(2, |_| ());
         for member in &mut cluster.members {
             member.start_seeded([7; 32]).await;
         }

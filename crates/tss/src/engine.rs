@@ -121,6 +121,8 @@ pub const MAX_MESSAGE: usize = 65_536;
 pub struct Outgoing {
     /// Who receives it.
     pub to: Recipient,
+    /// The round that it belongs to; each has one message to all, and one to each at most.
+    pub round: u8,
     /// The encoded message; it is wiped when dropped.
     pub bytes: Zeroizing<Vec<u8>>,
 }

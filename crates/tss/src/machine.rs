@@ -305,7 +305,7 @@ impl<P: Rounds> Machine<P> {
         bytes.extend([VERSION, self.protocol, self.round, self.me.get(), recipient]);
         bytes.extend_from_slice(&self.context);
         bytes.extend_from_slice(payload);
-        Outgoing { to, bytes }
+        Outgoing { to, round: self.round, bytes }
     }
 }
 

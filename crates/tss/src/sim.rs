@@ -156,7 +156,7 @@ impl Network {
         rng: &mut ChaCha20Rng,
     ) {
         let from = sessions[place].0;
-        for Outgoing { to, bytes } in sessions[place].1.outgoing() {
+        for Outgoing { to, bytes, .. } in sessions[place].1.outgoing() {
             let recipients: Vec<PartyId> = match to {
                 Recipient::All => sessions.iter().map(|s| s.0).filter(|&p| p != from).collect(),
                 Recipient::One(party) => vec![party],

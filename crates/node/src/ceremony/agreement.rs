@@ -2,7 +2,7 @@
 
 use crate::identity::{domain_hash, sorted};
 use crate::shares::Key;
-use crate::wire::{Body, CeremonyId, Envelope, Job, Join, Proposal, Start, peer};
+use crate::wire::{Body, CeremonyId, Envelope, Job, Join, Proposal, peer};
 use libp2p::PeerId;
 use std::sync::Arc;
 use tetralith_tss::engine::{PartyId, SessionId, Threshold};
@@ -31,6 +31,8 @@ pub(crate) struct Agreement {
     /// The participants, in the order of their numbers.
     pub(crate) roster: Vec<(PeerId, PartyId)>,
     pub(crate) session: SessionId,
+    /// The proposer's signed start.
+    pub(crate) start: Arc<Envelope>,
 }
 
 impl Proposed {
@@ -92,6 +94,13 @@ impl Proposed {
         super::needed(&self.job, self.candidates.len(), self.key.as_deref())
     }
 
+    /// Says whether `envelope` is a start of this ceremony that its proposer signed for all.
+    pub(crate) fn is_start(&self, envelope: &Envelope) -> bool {
+        matches!(envelope.body, Body::Start(_))
+            && (envelope.from, envelope.ceremony) == (self.proposer, self.id)
+            && envelope.to.is_none()
+    }
+
     /// The candidates in the order in which they are preferred: the proposer, who is there, and
     /// then by hash, so that over many ceremonies everybody works equally often.
     pub(crate) fn order(&self, was_absent: impl Fn(&PeerId) -> bool) -> Vec<PeerId> {
@@ -118,20 +127,25 @@ pub(crate) fn threshold_of(threshold: u8, parties: usize) -> Result<Threshold, S
 }
 
 impl Agreement {
-    /// Checks the joins that the proposer named; `None` if `me` is not among them.
+    /// Checks the joins that the proposer's start names; `None` if `me` is not among them.
     ///
     /// `nonce` is what this node joined with.
     pub(crate) fn check(
         proposed: Proposed,
-        start: &Start,
+        envelope: Envelope,
         me: PeerId,
         nonce: &[u8; 32],
     ) -> Result<Option<Self>, String> {
+        let Body::Start(start) = &envelope.body else { return Err("is not a start".into()) };
+        // One that is addressed to one node could not be compared with another.
+        if !proposed.is_start(&envelope) {
+            return Err("is not the proposer's start for all".into());
+        }
         let joins: Vec<_> = start.joins.iter().map(|bytes| Envelope::open(bytes)).collect();
         let joins = joins.into_iter().collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
         let mut roster = Vec::with_capacity(joins.len());
         for join in &joins {
-            let Body::Join(Join::Accept { nonce: given, proposal }) = &join.body else {
+            let Body::Join(Join::Accept { nonce: given, proposal, .. }) = &join.body else {
                 return Err(format!("{} did not join", join.from));
             };
             if join.ceremony != proposed.id || join.to != Some(proposed.proposer) {
@@ -160,7 +174,18 @@ impl Agreement {
         let mut parts: Vec<&[u8]> = vec![&proposed.id.0, &proposed.hash];
         parts.extend(start.joins.iter().map(|join| join.as_slice()));
         let session = SessionId(domain_hash(SESSION, &parts));
-        Ok(Some(Agreement { proposed, roster, session }))
+        Ok(Some(Agreement { proposed, roster, session, start: Arc::new(envelope) }))
+    }
+
+    /// SHA-256 of the start's payload, which goes with every message.
+    pub(crate) fn start_hash(&self) -> [u8; 32] {
+        self.start.receipt.payload_hash
+    }
+
+    /// Says whether `envelope` is another start of the same ceremony than this node's.
+    pub(crate) fn is_contradicted_by(&self, envelope: &Envelope) -> bool {
+        self.proposed.is_start(envelope)
+            && envelope.receipt.payload_hash != self.start.receipt.payload_hash
     }
 
     /// The participants' identities.
@@ -183,6 +208,7 @@ impl Agreement {
 mod tests {
     use super::*;
     use crate::identity::Identity;
+    use crate::wire::Start;
 
     const NONCE: [u8; 32] = [9; 32];
 
@@ -220,7 +246,8 @@ mod tests {
 
         fn join(&self, node: usize) -> Vec<u8> {
             let hash = self.proposal.receipt.payload_hash;
-            let join = Join::Accept { nonce: [node as u8; 32].into(), proposal: hash.into() };
+            let (nonce, proposal) = ([node as u8; 32].into(), hash.into());
+            let join = Join::Accept { nonce, proposal, without: Vec::new() };
             self.sealed_join(node, self.proposal.ceremony, join)
         }
 
@@ -232,7 +259,14 @@ mod tests {
         fn agree(&self, me: usize, joins: Vec<Vec<u8>>) -> Result<Option<Agreement>, String> {
             let proposed = self.proposed(|_| ()).unwrap();
             let start = Start { joins: joins.into_iter().map(Into::into).collect() };
-            Agreement::check(proposed, &start, self.nodes[me].id(), &[me as u8; 32])
+            let start = self.start(0, None, start);
+            Agreement::check(proposed, start, self.nodes[me].id(), &[me as u8; 32])
+        }
+
+        fn start(&self, from: usize, to: Option<PeerId>, start: Start) -> Envelope {
+            let id = self.proposal.ceremony;
+            let bytes = Envelope::seal(&self.nodes[from], id, to, 0, &Body::Start(start));
+            Envelope::open(&bytes).unwrap()
         }
     }
 
@@ -281,8 +315,10 @@ mod tests {
         let (a, b, c) = (case.join(0), case.join(1), case.join(2));
         let refusal = Join::Refuse("no".into());
         let refusal = case.sealed_join(2, case.proposal.ceremony, refusal);
-        let accept =
-            |proposal: [u8; 32]| Join::Accept { nonce: [2; 32].into(), proposal: proposal.into() };
+        let accept = |proposal: [u8; 32]| {
+            let (nonce, proposal) = ([2; 32].into(), proposal.into());
+            Join::Accept { nonce, proposal, without: Vec::new() }
+        };
         let hash = case.proposal.receipt.payload_hash;
         let stale = case.sealed_join(2, CeremonyId([8; 32]), accept(hash));
         let other = case.sealed_join(2, case.proposal.ceremony, accept([0; 32]));
@@ -305,6 +341,27 @@ mod tests {
             let error = case.agree(1, joins).unwrap_err();
             assert!(error.contains(reason), "{name}: {error}");
         }
+    }
+
+    /// Two starts of the proposer contradict each other; nothing else does.
+    #[test]
+    fn only_another_start_of_the_proposer_contradicts() {
+        let case = case();
+        let joins = |nodes: [usize; 3]| Start {
+            joins: nodes.iter().map(|node| case.join(*node).into()).collect(),
+        };
+        let mine = case.start(0, None, joins([0, 1, 2]));
+        let proposed = case.proposed(|_| ()).unwrap();
+        let me = case.nodes[1].id();
+        let agreement = Agreement::check(proposed.clone(), mine.clone(), me, &[1; 32]);
+        let agreement = agreement.unwrap().unwrap();
+        let other = joins([0, 1, 3]);
+        assert!(!agreement.is_contradicted_by(&mine));
+        assert!(agreement.is_contradicted_by(&case.start(0, None, other.clone())));
+        assert!(!agreement.is_contradicted_by(&case.start(2, None, other.clone())));
+        let direct = case.start(0, Some(me), other);
+        assert!(!agreement.is_contradicted_by(&direct));
+        assert!(Agreement::check(proposed, direct, me, &[1; 32]).is_err());
     }
 
     #[test]

@@ -7,6 +7,8 @@ use crate::config::SignPolicy;
 use crate::log::Basis;
 use crate::shares::KeyId;
 use crate::wire::{Body, Envelope, Job, Join, Proposal};
+use libp2p::PeerId;
+use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -83,17 +85,13 @@ impl Shared {
     }
 
     /// Says why this node does not agree to a job, if it does not.
-    fn agrees(
-        &self,
-        job: &Job,
-        proposer: libp2p::PeerId,
-    ) -> Result<Option<&'static str>, crate::Error> {
+    fn agrees(&self, job: &Job, proposer: PeerId) -> Result<Option<&'static str>, crate::Error> {
         let (key, digest) = match job {
             Job::Keygen { threshold } => return Ok(self.agrees_to_a_key(proposer, *threshold)),
             Job::Sign { key, digest } => (key, digest),
         };
         let (key, digest) = (KeyId((*key).into()), (*digest).into());
-        if self.retired.has(&self.log, &key, &proposer)? {
+        if self.retired.has(&key, &proposer) {
             return Ok(Some("the pairwise setup with the proposer is retired; make a new key"));
         }
         let free = self.config.policy.sign == SignPolicy::Peers;
@@ -103,7 +101,7 @@ impl Shared {
         Ok(None)
     }
 
-    fn agrees_to_a_key(&self, proposer: libp2p::PeerId, threshold: u8) -> Option<&'static str> {
+    fn agrees_to_a_key(&self, proposer: PeerId, threshold: u8) -> Option<&'static str> {
         if threshold < self.config.policy.least_threshold {
             return Some("the threshold is below this node's policy.least_threshold");
         }
@@ -138,7 +136,12 @@ impl Shared {
     ) -> Result<Finished, Fault> {
         let proposer = proposed.proposer;
         let nonce = *self.fresh();
-        let join = Join::Accept { nonce: nonce.into(), proposal: proposed.hash.into() };
+        let without = proposed.key.as_ref().map(|key| self.retired.of(&key.id)).unwrap_or_default();
+        let join = Join::Accept {
+            nonce: nonce.into(),
+            proposal: proposed.hash.into(),
+            without: without.iter().map(|peer| peer.to_bytes().into()).collect(),
+        };
         let frame = self.seal(proposed.id, Some(proposer), 0, &Body::Join(join));
         let (begun, proposing) = (Instant::now(), [proposer]);
         let blamed = |fault: &str, basis| {
@@ -155,6 +158,7 @@ impl Shared {
         // The proposer waits for others up to its own timeout, which began a little earlier.
         let until = until + self.config.timeouts.join();
         let mut early = Vec::new();
+        let mut asked = HashSet::new();
         let start = loop {
             let next = async {
                 tokio::select! {
@@ -167,21 +171,43 @@ impl Shared {
                 return Err(blamed("did not start the ceremony", Basis::Absence));
             };
             match &envelope.body {
-                Body::Start(start) if envelope.from == proposer => break start.clone(),
+                Body::Start(_) if proposed.is_start(&envelope) => break envelope,
+                // Whoever passes it on need not be trusted: the proposer signed it.
+                Body::Started(bytes) => match Envelope::open(bytes) {
+                    Ok(start) if proposed.is_start(&start) => break start,
+                    _ => {}
+                },
                 Body::Fail(_) if envelope.from == proposer => return Ok(Finished::Released),
-                // Others may have been told of the start before this node.
-                Body::Protocol(_) | Body::Fail(_) => early.push(envelope),
+                // Others may have been told of the start before this node, or instead of it.
+                Body::Protocol(_) | Body::Fail(_) => {
+                    if matches!(envelope.body, Body::Protocol(_)) && asked.insert(envelope.from) {
+                        self.ask_start(&proposed, envelope.from);
+                    }
+                    early.push(envelope);
+                }
                 _ => {}
             }
         };
-        match Agreement::check(proposed, &start, self.me(), &nonce) {
+        let released = Arc::new(start.clone());
+        match Agreement::check(proposed, start, self.me(), &nonce) {
             Ok(Some(agreement)) => {
                 *participants = agreement.peers().map(|id| id.to_string()).collect();
                 rounds::run(self, &agreement, mailbox, early).await
             }
-            Ok(None) => Ok(Finished::Released),
+            Ok(None) => {
+                // Who was told of another start may wait for this node.
+                self.starts.keep(&released);
+                Ok(Finished::Released)
+            }
             Err(reason) => Err(blamed(&format!("malformed start: {reason}"), Basis::Accusation)),
         }
+    }
+
+    /// Asks a participant that has begun for the start.
+    fn ask_start(self: &Arc<Self>, proposed: &Proposed, of: PeerId) {
+        let frame = self.seal(proposed.id, Some(of), 0, &Body::WhichStart);
+        let (shared, until) = (self.clone(), Instant::now() + self.config.timeouts.join());
+        tokio::spawn(async move { shared.deliver(of, frame, until).await });
     }
 }
 

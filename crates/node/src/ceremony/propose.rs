@@ -5,14 +5,16 @@ use crate::ceremony::agreement::{Agreement, Proposed, threshold_of};
 use crate::ceremony::fault::{blame, receipt};
 use crate::ceremony::join::clip;
 use crate::ceremony::mailbox::Mailbox;
+use crate::ceremony::suspects::{MOST_RUNS, SuspectSet, Suspects};
 use crate::ceremony::{Fault, Finished, Shared, new_record, rounds};
 use crate::codec::Frame;
 use crate::identity::sorted;
 use crate::log::{Basis, BlameRecord, CeremonyRecord, ReceiptRecord, State};
 use crate::shares::Key;
 use crate::transport::SendError;
-use crate::wire::{Body, CeremonyId, Envelope, Fail, Job, Join, Proposal, Start};
+use crate::wire::{Body, Cause, CeremonyId, Envelope, Fail, Job, Join, Proposal, Start};
 use libp2p::PeerId;
+use minicbor::bytes::ByteVec;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,22 +65,35 @@ impl Shared {
                 let id = key.id;
                 self.blocking(move |shared| shared.log.approve(&id, &digest)).await??;
                 let job = Job::Sign { key: key.id.0.into(), digest: digest.into() };
-                (job, self.without_retired(&key, candidates).await?, Some(key))
+                (job, self.without_retired(&key, candidates), Some(key))
             }
         };
+        let mut suspects = Suspects::default();
+        let mut runs = 0;
         loop {
+            runs += 1;
             candidates = sorted(candidates);
             self.check(&job, &candidates, key.as_deref())?;
-            let (record, culprits) = self.attempt(&job, &candidates).await?;
+            let (record, found) = self.attempt(&job, &candidates, &suspects).await?;
+            let failed = Err(Refusal::Failed(Box::new(record.clone())));
+            let Some(key) = &key else {
+                return if record.state == State::Done { Ok(record) } else { failed };
+            };
             if record.state == State::Done {
                 return Ok(record);
             }
-            let before = candidates.len();
-            candidates.retain(|id| *id == self.me() || !culprits.contains(id));
-            let enough = super::needed(&job, candidates.len(), key.as_deref()) <= candidates.len();
-            let again = key.is_some() && candidates.len() < before && enough;
-            if !again || *self.stop.borrow() {
-                return Err(Refusal::Failed(Box::new(record)));
+            let lasting: Vec<_> = found.iter().filter(|set| lasts(&record, set)).cloned().collect();
+            self.suspects.add(key.id, &lasting, Instant::now());
+            if found.is_empty() || runs == MOST_RUNS || *self.stop.borrow() {
+                return failed;
+            }
+            suspects.extend(found);
+            candidates = self.without_retired(key, candidates);
+            candidates.retain(|id| !suspects.condemns(id));
+            let others: Vec<_> =
+                candidates.iter().filter(|id| **id != self.me()).copied().collect();
+            if suspects.choose(&others, usize::from(key.threshold) - 1).is_none() {
+                return failed;
             }
             tracing::info!(event = "ceremony_again", after = %record.id, left = candidates.len());
         }
@@ -105,30 +120,18 @@ impl Shared {
     }
 
     /// Leaves out those with whom this node must not use the key again.
-    async fn without_retired(
-        self: &Arc<Self>,
-        key: &Arc<Key>,
-        candidates: Vec<PeerId>,
-    ) -> Result<Vec<PeerId>, Error> {
-        let id = key.id;
-        let check = move |shared: &Self| {
-            let mut left = Vec::with_capacity(candidates.len());
-            for peer in candidates {
-                if !shared.retired.has(&shared.log, &id, &peer)? {
-                    left.push(peer);
-                }
-            }
-            Ok(left)
-        };
-        self.blocking(check).await?
+    fn without_retired(&self, key: &Key, mut candidates: Vec<PeerId>) -> Vec<PeerId> {
+        candidates.retain(|peer| !self.retired.has(&key.id, peer));
+        candidates
     }
 
-    /// Holds one ceremony; returns how it ended and whom to leave out of the next.
+    /// Holds one ceremony; returns how it ended and the suspect sets that it found.
     async fn attempt(
         self: &Arc<Self>,
         job: &Job,
         candidates: &[PeerId],
-    ) -> Result<(CeremonyRecord, Vec<PeerId>), Refusal> {
+        suspects: &Suspects,
+    ) -> Result<(CeremonyRecord, Vec<SuspectSet>), Refusal> {
         let nonce = *self.fresh();
         let id = CeremonyId::new(&self.me(), &nonce);
         let mailbox = self
@@ -140,19 +143,21 @@ impl Shared {
         let mut stop = self.stop.clone();
         let end = tokio::select! {
             _ = stop.wait_for(|stop| *stop) => Err(Fault::own("the node is stopping")),
-            end = self.hold(id, nonce, job, candidates, mailbox, &mut record) => end,
+            end = self.hold(id, nonce, job, candidates, suspects, mailbox, &mut record) => end,
         };
-        let culprits = end.as_ref().err().map(|fault| fault.culprits.clone()).unwrap_or_default();
-        Ok((self.end(record, end).await?, culprits))
+        let found = end.as_ref().err().map(|fault| fault.suspects.clone()).unwrap_or_default();
+        Ok((self.end(record, end).await?, found))
     }
 
     /// Proposes, gathers joins, starts and runs the protocol.
+    #[expect(clippy::too_many_arguments, reason = "all of one ceremony's, used here only")]
     async fn hold(
         self: &Arc<Self>,
         id: CeremonyId,
         drawn: [u8; 32],
         job: &Job,
         candidates: &[PeerId],
+        suspects: &Suspects,
         mut mailbox: Mailbox,
         record: &mut CeremonyRecord,
     ) -> Result<Finished, Fault> {
@@ -167,19 +172,23 @@ impl Shared {
         let proposed =
             Proposed::check(&envelope, &proposal, self.me(), |_| true, key).map_err(Fault::own)?;
         let nonce = *self.fresh();
-        let join = Join::Accept { nonce: nonce.into(), proposal: proposed.hash.into() };
+        let (given, proposal) = (nonce.into(), proposed.hash.into());
+        let join = Join::Accept { nonce: given, proposal, without: Vec::new() };
         let own = self.seal(id, Some(self.me()), 0, &Body::Join(join)).to_vec();
-        let mut gathering = Gathering::new(self, &proposed, own);
+        let mut gathering = Gathering::new(self, &proposed, own, suspects);
         let chosen = gathering.run(self, frame, &mut mailbox).await;
         record.blames = gathering.blames(self);
         let early = core::mem::take(&mut gathering.early);
         let Ok(start) = chosen else {
-            let fail = Fail { reason: "too few joined".into(), accused: Vec::new() };
-            self.tell(id, &gathering.reached(self.me()), &Body::Fail(fail));
+            let fail = Fail { reason: "too few joined".into(), cause: Cause::Own };
+            let frame = self.seal(id, None, 0, &Body::Fail(fail));
+            self.tell(&gathering.reached(self.me()), &frame);
             return Err(gathering.fault(self, proposed.needed()));
         };
-        self.tell(id, &gathering.reached(self.me()), &Body::Start(start.clone()));
-        let agreement = Agreement::check(proposed, &start, self.me(), &nonce)
+        let frame = self.seal(id, None, 0, &Body::Start(start));
+        self.tell(&gathering.reached(self.me()), &frame);
+        let start = Envelope::open(&frame).map_err(Fault::own)?;
+        let agreement = Agreement::check(proposed, start, self.me(), &nonce)
             .map_err(Fault::own)?
             .ok_or_else(|| Fault::own("this node is not among the participants"))?;
         record.participants = agreement.peers().map(|id| id.to_string()).collect();
@@ -187,13 +196,27 @@ impl Shared {
     }
 
     /// Sends the same message to several, without waiting for it.
-    fn tell(self: &Arc<Self>, id: CeremonyId, to: &[PeerId], body: &Body) {
-        let frame = self.seal(id, None, 0, body);
+    fn tell(self: &Arc<Self>, to: &[PeerId], frame: &Frame) {
         let until = Instant::now() + self.config.timeouts.join();
         for peer in to {
             let (shared, peer, frame) = (self.clone(), *peer, frame.clone());
             tokio::spawn(async move { shared.deliver(peer, frame, until).await });
         }
+    }
+}
+
+/// Says whether a suspect set is remembered for later requests: absence and trouble pass.
+fn lasts(record: &CeremonyRecord, set: &SuspectSet) -> bool {
+    let about = |blame: &&BlameRecord| {
+        let names = |peer: &PeerId| {
+            let peer = peer.to_string();
+            blame.peer == peer || blame.reporter == peer
+        };
+        set.iter().all(names)
+    };
+    match record.blames.iter().find(about) {
+        Some(blame) => blame.evidence != Basis::Absence,
+        None => set.len() > 1,
     }
 }
 
@@ -210,6 +233,12 @@ struct Gathering {
     /// Joins that nobody could accept; whoever sent one is in `refusals` too.
     wrong: HashMap<PeerId, ReceiptRecord>,
     unreachable: HashMap<PeerId, SendError>,
+    /// Those that stayed away a short time ago: they are waited for last.
+    late: HashSet<PeerId>,
+    /// What this request's failed runs found, and which pairs do not sign together.
+    suspects: Suspects,
+    /// The same, with what earlier requests found.
+    remembered: Suspects,
     early: Vec<Envelope>,
     /// When the proposal was made.
     begun: Instant,
@@ -221,12 +250,28 @@ struct Gathering {
 struct NoQuorum;
 
 impl Gathering {
-    fn new(shared: &Shared, proposed: &Proposed, own: Vec<u8>) -> Self {
+    fn new(shared: &Shared, proposed: &Proposed, own: Vec<u8>, suspects: &Suspects) -> Self {
+        let order = proposed.order(|id| shared.was_absent(id));
+        let key = proposed.key.as_ref().map(|key| key.id);
+        let mut remembered =
+            key.map(|key| shared.suspects.of(&key, Instant::now())).unwrap_or_default();
+        remembered.merge(suspects);
+        let others: Vec<_> = order.iter().filter(|id| **id != shared.me()).copied().collect();
+        if let Some(key) = key
+            && remembered.choose(&others, proposed.needed() - 1).is_none()
+        {
+            // They cannot all be right any more: somebody was repaired, or a line was cut for a while.
+            shared.suspects.forget(&key);
+            remembered = suspects.clone();
+        }
         Gathering {
             me: shared.me(),
             proposal: proposed.hash,
             needed: proposed.needed(),
-            order: proposed.order(|id| shared.was_absent(id)),
+            late: order.iter().filter(|id| shared.was_absent(id)).copied().collect(),
+            suspects: suspects.clone(),
+            remembered,
+            order,
             joins: HashMap::from([(shared.me(), own)]),
             refusals: HashMap::new(),
             wrong: HashMap::new(),
@@ -288,9 +333,10 @@ impl Gathering {
             // A second join changes nothing: it may have been sent again.
             Body::Join(_) if self.joins.contains_key(&envelope.from) => {}
             Body::Join(_) if self.refusals.contains_key(&envelope.from) => {}
-            Body::Join(Join::Accept { proposal, .. }) => {
+            Body::Join(Join::Accept { proposal, without, .. }) => {
                 // The others check it too, and would blame who passed it on.
                 if <[u8; 32]>::from(*proposal) == self.proposal && envelope.to == Some(self.me) {
+                    self.part(envelope.from, without);
                     self.joins.insert(envelope.from, envelope.to_bytes());
                 } else {
                     self.refusals.insert(envelope.from, WRONG_JOIN.to_owned());
@@ -305,28 +351,51 @@ impl Gathering {
         }
     }
 
+    /// Keeps apart a node and those with whom it does not sign.
+    fn part(&mut self, from: PeerId, without: &[ByteVec]) {
+        for peer in without.iter().filter_map(|bytes| crate::wire::peer(bytes).ok()) {
+            let pair: SuspectSet =
+                [from, peer].into_iter().filter(|peer| *peer != self.me).collect();
+            self.suspects.add(pair.clone());
+            self.remembered.add(pair);
+        }
+    }
+
     /// The participants, once nobody preferred to them can still join; `None` before that.
     fn chosen(&self, timeout: bool) -> Option<Result<Start, NoQuorum>> {
         if self.order.len() - self.refusals.len() < self.needed {
             return Some(Err(NoQuorum));
         }
-        let mut chosen = Vec::new();
-        for id in &self.order {
-            if self.joins.contains_key(id) {
-                chosen.push(*id);
-            } else if !timeout
-                && !self.refusals.contains_key(id)
-                && !self.unreachable.contains_key(id)
-            {
-                return None;
-            }
-            if chosen.len() == self.needed {
-                let joins = sorted(chosen).iter().map(|id| self.joins[id].clone().into()).collect();
-                return Some(Ok(Start { joins }));
-            }
+        let joined = |id: &PeerId| self.joins.contains_key(id);
+        let may_join = |id: &PeerId| {
+            !timeout && !self.refusals.contains_key(id) && !self.unreachable.contains_key(id)
+        };
+        let possible: Vec<PeerId> = self
+            .order
+            .iter()
+            .filter(|id| **id != self.me && (joined(id) || may_join(id)))
+            .copied()
+            .collect();
+        let prompt: Vec<PeerId> =
+            possible.iter().filter(|id| joined(id) || !self.late.contains(id)).copied().collect();
+        let others = self.needed - 1;
+        let answered = |id: &PeerId| joined(id) || self.refusals.contains_key(id);
+        let over = timeout || self.order.iter().all(answered);
+        let signers = self
+            .remembered
+            .choose(&prompt, others)
+            .or_else(|| self.remembered.choose(&possible, others))
+            .or_else(|| over.then(|| self.suspects.choose(&possible, others)).flatten());
+        let Some(mut signers) = signers else {
+            // Those that cannot be reached are asked again until the time is up.
+            return over.then_some(Err(NoQuorum));
+        };
+        if !signers.iter().all(joined) {
+            return None;
         }
-        // Those that cannot be reached are asked again until the time is up.
-        timeout.then_some(Err(NoQuorum))
+        signers.push(self.me);
+        let joins = sorted(signers).iter().map(|id| self.joins[id].clone().into()).collect();
+        Some(Ok(Start { joins }))
     }
 
     /// Those that may know of the proposal.
@@ -403,8 +472,18 @@ impl Gathering {
             reasons.extend(shared.own_trouble(self.begun));
         }
         let joined = self.joins.len();
-        let reason = format!("{joined} of {needed} needed nodes joined; {}", reasons.join("; "));
-        Fault { culprits: self.wrong.keys().copied().collect(), ..Fault::own(reason) }
+        let mut reason = format!("{joined} of {needed} needed nodes joined");
+        if joined >= needed {
+            let names: Vec<_> = self.joins.keys().map(|id| shared.name(id)).collect();
+            reason += &format!(
+                "; no {needed} of {} sign together, because a pairwise setup is retired or a run of \
+                 them failed",
+                names.join(", ")
+            );
+        }
+        reasons.iter().for_each(|why| reason += &format!("; {why}"));
+        let suspects = self.wrong.keys().map(|id| SuspectSet::from([*id])).collect();
+        Fault { suspects, ..Fault::own(reason) }
     }
 }
 

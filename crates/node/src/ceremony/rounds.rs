@@ -4,16 +4,16 @@ mod guilt;
 
 use crate::ceremony::agreement::Agreement;
 use crate::ceremony::fault::receipt;
-use crate::ceremony::join::clip;
 use crate::ceremony::mailbox::Mailbox;
 use crate::ceremony::{Fault, Finished, Shared};
 use crate::engine::NewKey;
 use crate::identity::domain_hash;
-use crate::log::{Basis, ReceiptRecord};
+use crate::log::{Basis, BlameRecord, ReceiptRecord};
 use crate::shares::{Key, KeyId};
-use crate::wire::{Accused, Body, Envelope, Fail, Job};
+use crate::wire::{Body, Cause, Envelope, Job, Message};
+use guilt::Word;
 use libp2p::PeerId;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tetralith_tss::engine::{
     Error as TssError, MessageError, Outgoing, PartyId, Recipient, Session,
@@ -25,6 +25,11 @@ use zeroize::Zeroize;
 const CONFIRMATION: &str = "tetralith/node/confirmation/1";
 /// Broadcasts up to this length are kept whole with their receipts.
 const KEPT_PAYLOAD: usize = 1 << 16;
+
+/// Starts that are read from one accusation.
+const MOST_SHOWN: usize = 8;
+/// Different words of one participant that are kept.
+const MOST_WORDS: usize = 2;
 
 /// Runs the agreed protocol to its end and stores what must be kept.
 ///
@@ -43,10 +48,10 @@ pub(crate) async fn run(
     let mut room = Room::new(shared.clone(), agreement.clone(), mailbox, early);
     let end = room.perform().await;
     if let Err(fault) = &end {
-        // First written, then told: nobody may learn of a failed check that this node could forget.
-        room.retire(fault).await;
         room.tell_fault(fault);
     }
+    // For those that this ceremony's other participants still wait for.
+    shared.starts.keep(&agreement.start);
     // The last messages may still be on their way; each has its own deadline.
     let sends = core::mem::take(&mut room.sends);
     tokio::spawn(sends.join_all());
@@ -63,9 +68,13 @@ struct Room {
     receipts: HashMap<PeerId, Vec<ReceiptRecord>>,
     /// Why the last unaccepted message of a participant was not accepted.
     refused: HashMap<PartyId, MessageError>,
+    /// The signed broadcasts of each participant, by round.
+    broadcasts: HashMap<PeerId, BTreeMap<u8, Vec<u8>>>,
     confirmations: HashMap<PeerId, [u8; 32]>,
     /// Who gave up, and why.
-    failures: Vec<(PeerId, Fail)>,
+    words: Vec<Word>,
+    /// Whom this node has shown its start.
+    shown: HashSet<PeerId>,
     sends: JoinSet<()>,
     told: bool,
 }
@@ -75,7 +84,9 @@ type Batch = Vec<(PartyId, Vec<u8>)>;
 /// What ends the waiting for messages.
 enum Interrupt {
     /// Another participant gave up.
-    GaveUp(PeerId, Box<Fail>),
+    GaveUp(Box<Word>),
+    /// A fault is proved.
+    Proved(Box<Fault>),
     /// The connection to a participant broke, and it could not be dialed again.
     Gone(PeerId),
     /// This node stops.
@@ -96,8 +107,10 @@ impl Room {
             early: early.into(),
             receipts: HashMap::new(),
             refused: HashMap::new(),
+            broadcasts: HashMap::new(),
             confirmations: HashMap::new(),
-            failures: Vec::new(),
+            words: Vec::new(),
+            shown: HashSet::new(),
             sends: JoinSet::new(),
             told: false,
         }
@@ -138,17 +151,11 @@ impl Room {
         let signers: Vec<_> = roster.iter().map(|(_, party)| *party).collect();
         let session = self.agreement.session;
         let begin = move |shared: &Shared| {
-            // Whoever proposed: one more run with a retired setup may cost a bit of it.
-            for (peer, _) in &roster {
-                if shared.retired.has(&shared.log, &key, peer).map_err(Fault::own)? {
-                    let name = shared.name(peer);
-                    return Err(Fault::own(format!("the pairwise setup with {name} is retired")));
-                }
-            }
             let share = shared.shares.share(&key).map_err(Fault::own)?;
             let seed = shared.fresh();
             shared.engine.sign(session, &share, &signers, &digest, &seed).map_err(Fault::own)
         };
+        self.admit()?;
         let session = self.shared.blocking(begin).await.map_err(Fault::own)??;
         let bytes = self.drive(session).await?;
         // The signature shows that a quorum has its shares, also where a crash cut the confirmation off.
@@ -164,11 +171,9 @@ impl Room {
     ) -> Result<T, Fault> {
         let allowed = self.shared.config.timeouts.round();
         let (mut round, mut until) = (session.round(), Instant::now() + allowed);
+        let mut retired = self.shared.retired.changes();
+        self.post(session.outgoing(), until + allowed)?;
         loop {
-            self.post(session.outgoing(), session.round(), until + allowed)?;
-            if let Some(output) = session.take_output() {
-                return output.map_err(|abort| self.aborted(&abort));
-            }
             if session.round() != round {
                 (round, until) = (session.round(), Instant::now() + allowed);
             }
@@ -177,31 +182,58 @@ impl Room {
             let next = async {
                 tokio::select! {
                     biased;
-                    batch = self.next_batch() => batch,
+                    batch = self.next_batch() => batch.map(Some),
+                    _ = retired.changed() => Ok(None),
                     peer = transport.gone(&waiting) => Err(Interrupt::Gone(peer)),
                 }
             };
             let batch = match timeout_at(until, next).await {
-                Ok(Ok(batch)) => batch,
-                Ok(Err(interrupt)) => {
-                    return Err(self.interrupted(interrupt, round, &session.waiting_for()).await);
+                Ok(Ok(Some(batch))) => batch,
+                Ok(Ok(None)) => {
+                    self.admit()?;
+                    continue;
                 }
+                Ok(Err(interrupt)) => return Err(self.interrupted(interrupt, round).await),
                 Err(_) => return Err(self.timed_out(round, &session.waiting_for()).await),
             };
-            let step = move |_: &Shared| {
+            let (key, roster) = (self.agreement.proposed.key.clone(), self.agreement.clone());
+            let step = move |shared: &Shared| {
+                let key = key.as_deref().map(|key| key.id);
+                shared.settle(key, &roster, None)?;
                 let refused = receive(session.as_mut(), &batch);
-                (session, refused)
+                let output = session.take_output();
+                // What the step found leaves only if no other run has retired a setup meanwhile: of
+                // several runs with one cheater, one failed check is seen and no more.
+                match &output {
+                    Some(Ok(_)) => {}
+                    Some(Err(abort)) => shared.settle(key, &roster, abort.blame())?,
+                    None => shared.settle(key, &roster, None)?,
+                }
+                Ok((session, refused, output))
             };
-            let refused;
-            (session, refused) = self.shared.blocking(step).await.map_err(Fault::own)?;
+            let stepped = self.shared.blocking(step).await.map_err(Fault::own)?;
+            let (refused, output);
+            (session, refused, output) = stepped.map_err(|peer| self.retired(peer))?;
             self.note_refused(refused);
+            self.post(session.outgoing(), until + allowed)?;
+            match output {
+                Some(Ok(output)) => return Ok(output),
+                Some(Err(abort)) => return Err(self.aborted(&abort).await),
+                None => {}
+            }
         }
     }
 
+    /// Goes on only if no setup with a participant is retired.
+    fn admit(&self) -> Result<(), Fault> {
+        let key = self.agreement.proposed.key.as_deref().map(|key| key.id);
+        self.shared.settle(key, &self.agreement, None).map_err(|peer| self.retired(peer))
+    }
+
     /// Seals and sends what a session has to say.
-    fn post(&mut self, outgoing: Vec<Outgoing>, round: u8, until: Instant) -> Result<(), Fault> {
+    fn post(&mut self, outgoing: Vec<Outgoing>, until: Instant) -> Result<(), Fault> {
         let me = self.shared.me();
-        for Outgoing { to, mut bytes } in outgoing {
+        for Outgoing { to, round, mut bytes } in outgoing {
             let recipients: Vec<PeerId> = match to {
                 Recipient::All => self.agreement.peers().filter(|id| *id != me).collect(),
                 Recipient::One(party) => {
@@ -210,10 +242,12 @@ impl Room {
                 }
             };
             let direct = matches!(to, Recipient::One(_)).then(|| recipients[0]);
-            let mut body = Body::Protocol(core::mem::take(&mut *bytes).into());
+            let start = self.agreement.start_hash().into();
+            let bytes = core::mem::take(&mut *bytes).into();
+            let mut body = Body::Protocol(Message { start, bytes });
             let frame = self.shared.seal(self.agreement.proposed.id, direct, round, &body);
-            if let Body::Protocol(bytes) = &mut body {
-                bytes.zeroize();
+            if let Body::Protocol(message) = &mut body {
+                message.bytes.zeroize();
             }
             for peer in recipients {
                 self.send(peer, frame.clone(), until);
@@ -251,27 +285,84 @@ impl Room {
 
     /// Puts a message where it belongs.
     fn sort(&mut self, envelope: Envelope, batch: &mut Batch) -> Result<(), Interrupt> {
-        let Some(party) = self.agreement.party(&envelope.from) else { return Ok(()) };
+        let party = self.agreement.party(&envelope.from);
         match &envelope.body {
-            Body::Protocol(bytes) => {
-                batch.push((party, bytes.to_vec()));
-                self.keep_receipt(&envelope, bytes.len());
+            Body::Protocol(message) => {
+                if <[u8; 32]>::from(message.start) != self.agreement.start_hash() {
+                    self.show_start(envelope.from);
+                } else if let Some(party) = party {
+                    batch.push((party, message.bytes.to_vec()));
+                    self.keep_receipt(&envelope, message.bytes.len())?;
+                }
             }
-            Body::Done(hash) => {
+            Body::Done(hash) if party.is_some() => {
                 self.confirmations.insert(envelope.from, (*hash).into());
             }
-            Body::Fail(fail) => {
-                self.failures.push((envelope.from, fail.clone()));
-                return Err(Interrupt::GaveUp(envelope.from, Box::new(fail.clone())));
+            Body::Fail(fail) if party.is_some() => {
+                if let Cause::Unattributed(broadcasts) = &fail.cause {
+                    self.compare(broadcasts)?;
+                }
+                let word =
+                    Word { from: envelope.from, fail: fail.clone(), envelope: envelope.to_bytes() };
+                // A liar may say several things; each node is heard so often and no more.
+                let said = self.words.iter().filter(|known| known.from == word.from).count();
+                if said < MOST_WORDS && !self.words.contains(&word) {
+                    self.words.push(word.clone());
+                }
+                return Err(Interrupt::GaveUp(Box::new(word)));
             }
-            Body::Propose(_) | Body::Join(_) | Body::Start(_) => {}
+            // A candidate that takes part after another start has no other voice here.
+            Body::Fail(fail) => {
+                if let Cause::Accusation(accused) = &fail.cause {
+                    let shown = accused.iter().flat_map(|accused| &accused.proof).take(MOST_SHOWN);
+                    shown
+                        .filter_map(|bytes| Envelope::open(bytes).ok())
+                        .try_for_each(|start| self.meet_start(start))?;
+                }
+            }
+            Body::WhichStart => self.show_start(envelope.from),
+            Body::Start(_) => return self.meet_start(envelope),
+            Body::Started(bytes) => {
+                if let Ok(start) = Envelope::open(bytes) {
+                    return self.meet_start(start);
+                }
+            }
+            Body::Propose(_) | Body::Join(_) | Body::Done(_) => {}
         }
         Ok(())
     }
 
-    fn keep_receipt(&mut self, envelope: &Envelope, length: usize) {
+    /// Shows this node's start, once, to a candidate that missed it or follows another.
+    fn show_start(&mut self, peer: PeerId) {
+        if self.shown.insert(peer) {
+            let id = self.agreement.proposed.id;
+            let body = Body::Started(self.agreement.start.to_bytes().into());
+            let frame = self.shared.seal(id, Some(peer), 0, &body);
+            self.send(peer, frame, Instant::now() + self.shared.config.timeouts.join());
+        }
+    }
+
+    /// Two signed starts of the proposer end the ceremony.
+    fn meet_start(&self, start: Envelope) -> Result<(), Interrupt> {
+        match self.agreement.is_contradicted_by(&start) {
+            true => Err(Interrupt::Proved(Box::new(self.two_starts(&start)))),
+            false => Ok(()),
+        }
+    }
+
+    /// Keeps what a participant signed; two broadcasts of one round are a proof against it.
+    fn keep_receipt(&mut self, envelope: &Envelope, length: usize) -> Result<(), Interrupt> {
         let whole = envelope.to.is_none() && length <= KEPT_PAYLOAD;
         self.receipts.entry(envelope.from).or_default().push(receipt(envelope, whole));
+        if !whole {
+            return Ok(());
+        }
+        let bytes = envelope.to_bytes();
+        let sent = self.broadcasts.entry(envelope.from).or_default();
+        if *sent.entry(envelope.round).or_insert_with(|| bytes.clone()) != bytes {
+            self.compare(&[bytes.into()])?;
+        }
+        Ok(())
     }
 
     fn note_refused(&mut self, refused: Vec<(PartyId, MessageError)>) {
@@ -345,20 +436,21 @@ impl Room {
                 Ok(None) => Err(Interrupt::Stopping),
                 Err(gone) => Err(gone),
             };
-            let waiting: Vec<_> =
-                missing.iter().filter_map(|id| self.agreement.party(id)).collect();
             if let Err(interrupt) = sorted {
-                return Err(self.interrupted(interrupt, LAST_ROUND, &waiting).await);
+                return Err(self.interrupted(interrupt, LAST_ROUND).await);
             }
         }
     }
 
     /// Sends the same message to all other participants, without waiting for it.
     fn tell(&mut self, body: &Body, until: Instant) {
+        self.tell_to(self.agreement.peers().collect(), body, until);
+    }
+
+    fn tell_to(&mut self, peers: Vec<PeerId>, body: &Body, until: Instant) {
         let frame = self.shared.seal(self.agreement.proposed.id, None, 0, body);
         let me = self.shared.me();
-        let others: Vec<_> = self.agreement.peers().filter(|id| *id != me).collect();
-        for peer in others {
+        for peer in peers.into_iter().filter(|id| *id != me) {
             self.send(peer, frame.clone(), until);
         }
     }
@@ -368,32 +460,14 @@ impl Room {
         if core::mem::replace(&mut self.told, true) {
             return;
         }
-        let me = self.shared.me().to_string();
-        let own = fault.blames.iter().filter(|blame| blame.reporter == me);
-        let accused = own.filter_map(|blame| {
-            let peer: PeerId = blame.peer.parse().ok()?;
-            let check = clip(&blame.fault);
-            Some(Accused { peer: peer.to_bytes().into(), round: blame.round, check })
-        });
-        let fail = Fail { reason: clip(&fault.reason), accused: accused.collect() };
         let until = Instant::now() + self.shared.config.timeouts.join();
-        self.tell(&Body::Fail(fail), until);
-    }
-
-    /// Keeps that the setup with a cheater must not be used again.
-    async fn retire(&self, fault: &Fault) {
-        let Some(key) = self.agreement.proposed.key.clone() else { return };
-        let (id, retired) = (self.agreement.proposed.id, fault.retired.clone());
-        let keep = move |shared: &Shared| {
-            // Each of them, also after one that could not be written.
-            let (kept, log) = (&shared.retired, &shared.log);
-            let kept: Vec<_> =
-                retired.iter().map(|peer| kept.add(log, &key.id, peer, id)).collect();
-            kept.into_iter().collect::<Result<(), _>>()
-        };
-        if let Err(error) = self.shared.blocking(keep).await.and_then(|kept| kept) {
-            // Until it stops this node remembers it; then nobody would.
-            tracing::error!(event = "retirement_not_stored", %error);
+        let fail = Body::Fail(fault.fail(self.shared.me()));
+        // A proof about the start concerns all that were asked.
+        let start = |blame: &BlameRecord| blame.round == 0 && blame.proof.is_some();
+        if fault.blames.iter().any(start) {
+            self.tell_to(self.agreement.proposed.candidates.clone(), &fail, until);
+        } else {
+            self.tell(&fail, until);
         }
     }
 

@@ -32,6 +32,7 @@ fn failed(id: &str) -> CeremonyRecord {
         evidence: Basis::Proof,
         reporter: "a".into(),
         receipts: vec![receipt],
+        proof: Some(Proof::new([&b"message"[..]])),
     };
     CeremonyRecord {
         state: State::Failed,
@@ -62,16 +63,13 @@ fn ceremonies_and_blames_survive_a_restart() {
 }
 
 #[test]
-fn confirmations_retirements_and_approvals_are_kept() {
+fn confirmations_and_approvals_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let log = Log::open(&folder.path().join("node.db")).unwrap();
-    let (key, peer) = (KeyId([1; 16]), PeerId::random());
+    let key = KeyId([1; 16]);
     assert!(!log.is_confirmed(&key).unwrap());
     log.confirm(&key).unwrap();
     assert!(log.is_confirmed(&key).unwrap());
-    log.retire(&key, &peer, CeremonyId([2; 32])).unwrap();
-    assert!(log.is_retired(&key, &peer).unwrap());
-    assert!(!log.is_retired(&KeyId([2; 16]), &peer).unwrap());
     log.approve(&key, &[3; 32]).unwrap();
     assert!(log.is_approved(&key, &[3; 32]).unwrap());
     assert!(!log.is_approved(&key, &[4; 32]).unwrap());
@@ -85,4 +83,32 @@ fn another_version_is_refused() {
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     let error = Log::open(&path).unwrap_err().to_string();
     assert!(error.contains("has version 7"), "{error}");
+}
+
+/// The first version's blames stay, and its retirements are found.
+#[test]
+fn the_first_version_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.db");
+    let log = Log::open(&path).unwrap();
+    log.begin(&record("1", 1)).unwrap();
+    log.end(&CeremonyRecord { blames: Vec::new(), ..failed("1") }).unwrap();
+    assert_eq!(log.retired_before().unwrap(), []);
+    drop(log);
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(
+            "ALTER TABLE blame DROP COLUMN proof;
+             INSERT INTO blame VALUES (1, '1', 'b', 2, 'commitment', '\"absence\"', 'a', '[]');
+             CREATE TABLE retired (key TEXT, peer TEXT, ceremony TEXT, PRIMARY KEY (key, peer));
+             INSERT INTO retired VALUES ('k', 'b', '1');
+             PRAGMA user_version = 1;",
+        )
+        .unwrap();
+    for _ in 0..2 {
+        let log = Log::open(&path).unwrap();
+        let blames = log.ceremony("1").unwrap().unwrap().blames;
+        assert_eq!((blames[0].peer.as_str(), &blames[0].proof), ("b", &None));
+        assert_eq!(log.retired_before().unwrap(), [("k".to_owned(), "b".to_owned())]);
+    }
 }

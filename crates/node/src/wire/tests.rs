@@ -6,6 +6,15 @@ fn sample(body: &Body) -> (Identity, PeerId, Vec<u8>) {
     (a, b, bytes)
 }
 
+fn fail(cause: Cause) -> Body {
+    Body::Fail(Fail { reason: "x".into(), cause })
+}
+
+fn accused() -> Accused {
+    let proof = vec![vec![2].into()];
+    Accused { peer: vec![1].into(), round: 2, check: "y".into(), absent: false, proof }
+}
+
 #[test]
 fn what_is_sealed_is_received() {
     let bodies = [
@@ -14,15 +23,21 @@ fn what_is_sealed_is_received() {
             candidates: vec![vec![1].into(), vec![2].into()],
             nonce: [4; 32].into(),
         }),
-        Body::Join(Join::Accept { nonce: [9; 32].into(), proposal: [10; 32].into() }),
+        Body::Join(Join::Accept {
+            nonce: [9; 32].into(),
+            proposal: [10; 32].into(),
+            without: vec![vec![1].into()],
+        }),
         Body::Join(Join::Refuse("busy".into())),
         Body::Start(Start { joins: vec![vec![1, 2].into()] }),
-        Body::Protocol(vec![7; 1000].into()),
+        Body::Protocol(Message { start: [4; 32].into(), bytes: vec![7; 1000].into() }),
         Body::Done([8; 32].into()),
-        Body::Fail(Fail {
-            reason: "x".into(),
-            accused: vec![Accused { peer: vec![1].into(), round: 2, check: "y".into() }],
-        }),
+        fail(Cause::Own),
+        fail(Cause::Accusation(vec![accused()])),
+        fail(Cause::Unattributed(vec![vec![1].into()])),
+        fail(Cause::Heard(vec![1].into())),
+        Body::Started(vec![1].into()),
+        Body::WhichStart,
     ];
     for body in bodies {
         let (a, b, bytes) = sample(&body);
@@ -68,15 +83,20 @@ fn other_encodings_of_the_same_value_are_refused() {
 fn lists_are_bounded() {
     let job = Job::Keygen { threshold: 2 };
     let item = || ByteVec::from(vec![1]);
-    let accused = || Accused { peer: item(), round: 1, check: String::new() };
     let bodies = |count: usize| {
         let candidates = (0..count).map(|_| item()).collect();
         let joins = (0..count).map(|_| item()).collect();
-        let accused = (0..count).map(|_| accused()).collect();
-        [
+        let accused_all = (0..count).map(|_| accused()).collect();
+        let items = || (0..count).map(|_| item()).collect::<Vec<_>>();
+        let (nonce, proposal) = ([9; 32].into(), [10; 32].into());
+        let proven = Accused { proof: items(), ..accused() };
+        vec![
             Body::Propose(Proposal { job: job.clone(), candidates, nonce: [4; 32].into() }),
             Body::Start(Start { joins }),
-            Body::Fail(Fail { reason: "x".into(), accused }),
+            Body::Join(Join::Accept { nonce, proposal, without: items() }),
+            fail(Cause::Accusation(accused_all)),
+            fail(Cause::Accusation(vec![proven])),
+            fail(Cause::Unattributed(items())),
         ]
     };
     for body in bodies(255) {
@@ -98,5 +118,5 @@ fn lists_are_bounded() {
 fn the_encoding_is_frozen() {
     let (_, _, bytes) = sample(&Body::Join(Join::Refuse("busy".into())));
     let hash = hex::encode(Sha256::digest(&bytes));
-    assert_eq!(hash, "19547a9e568ff97efe24bc6b05bcd510620727b18b5ea49f37b71815eaf86e50");
+    assert_eq!(hash, "1539b7ccb87b9d75262f66516211c55c4c28ec6f9a9fbad4b21a539abe5634cf");
 }

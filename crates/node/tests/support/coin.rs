@@ -30,6 +30,9 @@ pub(crate) const LIAR: u8 = 2;
 /// Sends bytes that mean nothing.
 pub(crate) const BABBLER: u8 = 3;
 
+/// Says that another failed a check.
+pub(crate) const ACCUSER: u8 = 4;
+
 impl Coin {
     pub(crate) fn behave(&self, behaviour: u8) {
         self.behaviour.store(behaviour, Ordering::Relaxed);
@@ -137,7 +140,7 @@ impl<F> Flip<F> {
             BABBLER => vec![9],
             _ => [&[self.round][..], &bytes].concat(),
         };
-        self.outgoing.push(Outgoing { to, bytes: bytes.into() });
+        self.outgoing.push(Outgoing { to, round: self.round, bytes: bytes.into() });
     }
 
     fn advance(&mut self) {
@@ -161,6 +164,9 @@ impl<F> Flip<F> {
                 evidence: Evidence::Accusation,
             };
             self.abort = lie.map(|(party, _)| Abort::Blamed(blame(*party)));
+            if self.behaviour == ACCUSER {
+                self.abort = self.others.last().map(|party| Abort::Blamed(blame(*party)));
+            }
         }
     }
 

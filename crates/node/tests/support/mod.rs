@@ -13,20 +13,21 @@ use std::time::{Duration, Instant};
 use tetralith_keyfile::{Cost, Protection};
 use tetralith_node::Node;
 use tetralith_node::config::{Config, Limits, Peer, Policy, SignPolicy, Timeouts};
+use tetralith_node::engine::Engine;
 use tetralith_node::folder::Folder;
 
 pub(crate) const PASSPHRASE: &[u8] = b"pass";
 
 /// A cluster of nodes, some of which run.
-pub(crate) struct Cluster {
+pub(crate) struct Cluster<E = Coin> {
     _root: tempfile::TempDir,
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Vec<Member<E>>,
 }
 
-pub(crate) struct Member {
+pub(crate) struct Member<E = Coin> {
     pub(crate) folder: Folder,
     pub(crate) config: Config,
-    pub(crate) engine: Arc<Coin>,
+    pub(crate) engine: Arc<E>,
     pub(crate) node: Option<Node>,
 }
 
@@ -44,6 +45,13 @@ fn free_ports(count: usize) -> Vec<u16> {
 }
 
 impl Cluster {
+    /// Makes and starts `count` nodes, and waits until all are connected.
+    pub(crate) async fn start(count: usize, edit: impl Fn(&mut Config)) -> Self {
+        Self::start_with(count, edit).await
+    }
+}
+
+impl<E: Engine + Default> Cluster<E> {
     /// Makes the folders of `count` nodes; none runs yet.
     pub(crate) fn new(count: usize, edit: impl Fn(&mut Config)) -> Self {
         let root = tempfile::tempdir().unwrap();
@@ -86,8 +94,8 @@ impl Cluster {
         Cluster { _root: root, members }
     }
 
-    /// Makes and starts `count` nodes, and waits until all are connected.
-    pub(crate) async fn start(count: usize, edit: impl Fn(&mut Config)) -> Self {
+    /// Makes and starts `count` nodes with an engine, and waits until all are connected.
+    pub(crate) async fn start_with(count: usize, edit: impl Fn(&mut Config)) -> Self {
         let mut cluster = Self::new(count, edit);
         for member in &mut cluster.members {
             member.start().await;
@@ -107,10 +115,13 @@ impl Cluster {
     }
 }
 
-impl Member {
+impl<E: Engine> Member<E> {
     pub(crate) async fn start(&mut self) {
         let mut seed = [0; 32];
         seed[..2].copy_from_slice(&self.config.api.port().to_be_bytes());
+        // So would one node that was started twice.
+        static STARTS: AtomicU16 = AtomicU16::new(0);
+        seed[2..4].copy_from_slice(&STARTS.fetch_add(1, Ordering::Relaxed).to_be_bytes());
         self.start_seeded(seed).await;
     }
 

@@ -4,7 +4,8 @@ use crate::identity::Identity;
 const ID: CeremonyId = CeremonyId([9; 32]);
 
 fn join(from: &Identity, to: Option<PeerId>, proposal: u8, nonce: u8) -> Envelope {
-    let join = Join::Accept { nonce: [nonce; 32].into(), proposal: [proposal; 32].into() };
+    let (nonce, proposal) = ([nonce; 32].into(), [proposal; 32].into());
+    let join = Join::Accept { nonce, proposal, without: Vec::new() };
     Envelope::open(&Envelope::seal(from, ID, to, 0, &Body::Join(join))).unwrap()
 }
 
@@ -19,6 +20,9 @@ fn gathering(nodes: &[Identity], needed: usize) -> Gathering {
         refusals: HashMap::new(),
         wrong: HashMap::new(),
         unreachable: HashMap::new(),
+        late: HashSet::new(),
+        suspects: Suspects::default(),
+        remembered: Suspects::default(),
         early: Vec::new(),
         begun: Instant::now(),
         expired: false,
@@ -98,4 +102,26 @@ fn nobody_is_absent_before_the_time_is_up() {
     gathering.expired = true;
     assert!(gathering.is_absent(&silent));
     assert_eq!(gathering.absence(&silent), "did not answer the proposal");
+}
+
+/// Lies are remembered; a node that was away, or stopped, is asked again.
+#[test]
+fn absence_is_not_remembered() {
+    let nodes: Vec<_> = (1..=4).map(|seed| Identity::from_seed(&[seed; 32]).id()).collect();
+    let job = Job::Keygen { threshold: 2 };
+    let record = |peer: usize, reporter: usize, basis| {
+        let mut record = new_record(ID, &job, nodes[0], &nodes);
+        record.blames.push(blame(nodes[peer], nodes[reporter], 1, "", basis));
+        record
+    };
+    let set = |places: &[usize]| places.iter().map(|place| nodes[*place]).collect::<SuspectSet>();
+    for (basis, remembered) in
+        [(Basis::Absence, false), (Basis::Accusation, true), (Basis::Proof, true)]
+    {
+        assert_eq!(lasts(&record(1, 0, basis), &set(&[1])), remembered);
+        assert_eq!(lasts(&record(1, 2, basis), &set(&[1, 2])), remembered);
+        // A check that named nobody lasts; a node with trouble of its own does not.
+        assert!(lasts(&record(1, 0, basis), &set(&[1, 2, 3])));
+        assert!(!lasts(&record(1, 0, basis), &set(&[3])));
+    }
 }
