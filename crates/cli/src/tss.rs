@@ -1,5 +1,7 @@
 //! `tetralith tss`: threshold keys and signatures, by asking a node's API.
 
+mod blame;
+
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::{Access, Output};
@@ -23,8 +25,10 @@ pub(crate) enum Command {
     Keys(OfNode),
     /// List a node's latest ceremonies
     Ceremonies(OfNode),
-    /// List whom failed ceremonies blame
-    Blame(OfNode),
+    /// List whom failed ceremonies blame, who says so, and with what evidence
+    Blame(Blame),
+    /// Check a proof of blame: no node, key or configuration is needed
+    VerifyBlame(VerifyBlame),
 }
 
 /// Which node is asked.
@@ -93,6 +97,30 @@ pub(crate) struct Approve {
     what: What,
 }
 
+/// Lists blame, or writes a proof.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Blame {
+    #[command(flatten)]
+    of: OfNode,
+    /// Write the proof of this ceremony's blame to --output instead
+    #[arg(long, value_name = "CEREMONY", requires = "output")]
+    proof: Option<String>,
+    /// The file for the proof
+    #[arg(short, long, value_name = "FILE", requires = "proof")]
+    output: Option<PathBuf>,
+    /// Replace the file where it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Checks a proof.
+#[derive(clap::Args, Debug)]
+pub(crate) struct VerifyBlame {
+    /// The proof, as `tss blame --proof` writes it; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
 /// Runs one of them.
 pub(crate) fn run(context: Context, command: Command) -> Outcome {
     match command {
@@ -101,7 +129,8 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Approve(command) => approve(context, &command),
         Command::Keys(of) => keys(context, &of),
         Command::Ceremonies(of) => ceremonies(context, &of),
-        Command::Blame(of) => blame(context, &of),
+        Command::Blame(command) => blame::list(context, &command),
+        Command::VerifyBlame(command) => blame::verify(context, &command),
     }
 }
 
@@ -174,22 +203,6 @@ fn ceremonies(context: Context, of: &OfNode) -> Outcome {
     });
     let lines: Vec<String> = lines.collect();
     context.answer(if lines.is_empty() { "none".into() } else { lines.join("\n") }, answer.clone())
-}
-
-fn blame(context: Context, of: &OfNode) -> Outcome {
-    let answer = Client::of_folder(&of.node)?.get("/v1/ceremonies?limit=1000")?;
-    let failed: Vec<&Value> = list(&answer["ceremonies"])
-        .filter(|ceremony| list(&ceremony["blames"]).next().is_some())
-        .collect();
-    let lines = failed.iter().flat_map(|ceremony| {
-        list(&ceremony["blames"]).map(|blame| {
-            let (id, peer) = (text(&ceremony["id"]), text(&blame["peer"]["name"]));
-            format!("{id}  {peer}  {}  {}", text(&blame["fault"]), text(&blame["evidence"]))
-        })
-    });
-    let lines: Vec<String> = lines.collect();
-    let text = if lines.is_empty() { "nobody is blamed".into() } else { lines.join("\n") };
-    context.answer(text, json!({ "ceremonies": failed }))
 }
 
 fn text(value: &Value) -> &str {
