@@ -133,7 +133,7 @@ fn idle_connections_give_up_their_places() {
     let folder = tempfile::tempdir().expect("a folder");
     let daemon = Daemon::start(folder.path(), &["--connections", "3"]);
     let id = daemon.submit("3", 1 << 30, "none");
-    // One that listens keeps its place; the others have them for a second.
+    // Of three, two may watch; one that does keeps its place. The others have them for a second.
     let mut watching = lines(&daemon.lines);
     assert_eq!(ask(&mut watching, &json!({ "watch": id }))["ok"], true);
     let mut idle: Vec<_> = (0..2).map(|_| lines(&daemon.lines)).collect();

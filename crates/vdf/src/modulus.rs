@@ -406,7 +406,8 @@ fn may_be_power(n: &[u64], k: u64) -> bool {
     let moduli = (1..).map(|i| 2 * i * k + 1).filter(|&q| is_prime(q));
     moduli.take(if k < 16 { 40 } else { 6 }).all(|q| {
         let residue = nat::rem_small(n, q);
-        residue == 0 || pow_small(residue, (q - 1) / k, q) == 1
+        // Where q divides a kth power, so does its square.
+        residue == 0 && nat::rem_small(n, q * q) == 0 || pow_small(residue, (q - 1) / k, q) == 1
     })
 }
 

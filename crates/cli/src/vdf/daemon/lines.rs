@@ -20,6 +20,7 @@ use tokio::io::BufReader;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
 };
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 /// A connection that asks for nothing is closed after this.
@@ -33,6 +34,8 @@ pub(super) struct Service {
     token: Arc<super::Tokens>,
     told: Arc<Log>,
     places: Places,
+    /// Connections that may watch at once, half of all: a watcher is never idle.
+    watchers: Arc<Semaphore>,
 }
 
 impl Service {
@@ -45,7 +48,14 @@ impl Service {
     ) -> Self {
         let message = format!("{most} connections are open already");
         let refusal = Failure::new(Exit::State, "daemon.busy", message).to_json();
-        Self { store, token, told, places: Places::new(most, format!("{refusal}\n").into()) }
+        let watchers = Arc::new(Semaphore::new(most.div_ceil(2)));
+        Self {
+            store,
+            token,
+            told,
+            watchers,
+            places: Places::new(most, format!("{refusal}\n").into()),
+        }
     }
 
     /// Serves one connection in a task of its own; beyond the bound it is told so and closed.
@@ -103,7 +113,7 @@ impl Service {
             self.store.metrics.request("lines", answer.is_ok());
             match answer {
                 Ok(Reply::Value(value)) => write(writer, &value).await?,
-                Ok(Reply::Watch(entry)) => {
+                Ok(Reply::Watch(entry, _permit)) => {
                     let mut listener = entry.listen();
                     loop {
                         let (mut event, ended) = entry.heard(&mut listener);
@@ -145,7 +155,11 @@ impl Service {
             }
             Line::Watch { id, token } => {
                 self.token.check_reader(token.as_bytes())?;
-                Ok(Reply::Watch(store.find(&id)?))
+                let entry = store.find(&id)?;
+                let permit = self.watchers.clone().try_acquire_owned().map_err(|_| {
+                    Failure::new(Exit::State, "daemon.busy", "too many connections watch already")
+                })?;
+                Ok(Reply::Watch(entry, permit))
             }
             Line::Proof { id, token } => {
                 self.token.check_reader(token.as_bytes())?;
@@ -163,7 +177,7 @@ impl Service {
 
 enum Reply {
     Value(Value),
-    Watch(Arc<super::store::Entry>),
+    Watch(Arc<super::store::Entry>, OwnedSemaphorePermit),
 }
 
 async fn write(writer: &mut (impl AsyncWrite + Unpin), value: &Value) -> std::io::Result<()> {
