@@ -158,7 +158,7 @@ impl Cluster {
     }
 
     async fn send(&self, node: usize, bytes: &[u8]) {
-        self.liar.transport.send(self.nodes[node].id(), bytes.into()).await.unwrap();
+        self.liar.transport.send(self.nodes[node].id(), bytes.to_vec().into()).await.unwrap();
     }
 
     /// How the ceremony ended at a node, once it has.
