@@ -251,8 +251,8 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Outcome<String> {
         .map_err(|_| Failure::usage("input.utf8", format!("{} is not UTF-8 text", path.display())))
 }
 
-/// Decodes hex, naming what it was meant to be.
+/// Decodes hex, with or without `0x`, naming what it was meant to be.
 pub(crate) fn from_hex(what: &str, text: &str) -> Outcome<Vec<u8>> {
-    hex::decode(text.trim())
-        .map_err(|error| Failure::usage("input.hex", format!("{what} is not hex: {error}")))
+    tetralith_columns::decode_hex(text.trim().as_bytes())
+        .map_err(|error| Failure::usage("input.hex", format!("{what} is {error}")))
 }

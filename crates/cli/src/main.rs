@@ -3,6 +3,7 @@
 //! `main` reads the arguments and hands the verb, with a [`context::Context`] for speaking, to the
 //! noun's file. A failure becomes one line or one JSON object, and the exit code of [`failure::Exit`].
 
+mod batch;
 mod bench;
 mod cluster;
 mod context;
@@ -80,6 +81,9 @@ enum Noun {
     Completions(manual::Completions),
     /// Write the manual pages
     Man(manual::Man),
+    /// Decode a file of rows for another process of this program
+    #[command(hide = true)]
+    DecodeRows(batch::Decode),
 }
 
 fn main() -> ExitCode {
@@ -106,6 +110,9 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Outcome {
+    if let Noun::DecodeRows(command) = &cli.noun {
+        return command.run(); // before there are threads, whose stacks count as memory
+    }
     tetralith_kernels::cpu::check().map_err(|error| {
         Failure::new(Exit::Environment, "kernel.unavailable", error)
             .hint("unset TETRALITH_KERNEL, or choose a kernel that this CPU has")
@@ -128,6 +135,7 @@ fn run(cli: Cli) -> Outcome {
         Noun::Demo(command) => demo::run(context, &command),
         Noun::Completions(command) => manual::completions(&command),
         Noun::Man(command) => manual::man(&command),
+        Noun::DecodeRows(command) => command.run(),
     }
 }
 

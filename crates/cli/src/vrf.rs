@@ -38,8 +38,10 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Print the output of a proof without verifying it
     Hash(Hash),
-    /// Verify many proofs, lines of JSON or Parquet, with a verdict for each
-    VerifyBatch(batch::Command),
+    /// Verify many proofs of Parquet, Arrow, CSV or JSON lines, with a verdict for each
+    VerifyBatch(batch::VerifyBatch),
+    /// Prove many inputs of Parquet, Arrow, CSV or JSON lines with one key
+    ProveBatch(batch::ProveBatch),
     /// Verify the VRF proof of a Cardano block header
     VerifyHeader(cardano::VerifyHeader),
     /// Verify the VRF proofs of many Cardano block headers, from lines or chunk files
@@ -122,7 +124,8 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Prove(command) => prove(context, &command),
         Command::Verify(command) => verify(context, &command),
         Command::Hash(command) => hash(context, &command),
-        Command::VerifyBatch(command) => batch::run(context, &command),
+        Command::VerifyBatch(command) => batch::verify(context, &command),
+        Command::ProveBatch(command) => batch::prove(context, &command),
         Command::VerifyHeader(command) => cardano::verify_header(context, &command),
         Command::VerifyHeaders(command) => headers::run(context, &command),
         Command::LeaderSchedule(command) => leader::leader_schedule(context, &command),
@@ -140,12 +143,6 @@ impl From<Error> for Failure {
             Error::UnknownSuite(_) => Failure::usage("input.suite", error),
             Error::SuiteMismatch { .. } => Failure::usage("input.suite", error),
             Error::Length { .. } => Failure::usage("input.length", error),
-            #[cfg(feature = "parquet")]
-            Error::Parquet(tetralith_vrf::parquet::ParquetError::Write(_)) => {
-                Failure::new(Exit::Environment, "io.stream", error)
-            }
-            #[cfg(feature = "parquet")]
-            Error::Parquet(_) => Failure::usage("input.parquet", error),
             _ => Failure::usage("input.malformed", error),
         }
     }
@@ -228,7 +225,7 @@ fn hash(context: Context, command: &Hash) -> Outcome {
     context.answer(&output, json!({ "suite": suite.name(), "output": &output, "verified": false }))
 }
 
-/// What a stream that could not be read or written says.
+/// The failure of a stream that cannot be read or written.
 fn stream_failed(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(Exit::Environment, "io.stream", format!("{what}: {error}"))
 }

@@ -103,8 +103,4 @@ pub enum Error {
     /// A Cardano header, key file or parameter is malformed.
     #[error(transparent)]
     Cardano(#[from] crate::cardano::CardanoError),
-    /// A Parquet file cannot be read or written.
-    #[cfg(feature = "parquet")]
-    #[error(transparent)]
-    Parquet(#[from] crate::parquet::ParquetError),
 }

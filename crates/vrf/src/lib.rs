@@ -32,8 +32,6 @@ mod suite;
 mod verify;
 
 pub mod cardano;
-#[cfg(feature = "parquet")]
-pub mod parquet;
 
 pub use error::{Error, Part};
 pub use hash_to_curve::encode_to_curve;

@@ -1,192 +1,128 @@
-//! `tetralith vrf verify-batch`: rows in, verdicts out, in order, in bounded memory.
-//!
-//! Rows are read in blocks, at most so many rows and so many bytes; while one is verified on all cores
-//! the next is read, and each is answered before another is begun. A bad row is answered like any other.
+//! `tetralith vrf verify-batch` and `prove-batch`.
 
-mod answers;
-mod rows;
-
+use super::input::{open_key, suite};
+use crate::batch::{self, Answer, Batch, Columns, Job};
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
-use answers::Answers;
-use rayon::prelude::*;
-use rows::{Item, Source};
-use serde::Deserialize;
-use serde_json::json;
+use crate::failure::{Exit, Outcome};
+use crate::passphrase::PassphraseArgs;
 use std::path::PathBuf;
-use tetralith_vrf::{Output, Row, Suite, verify_many};
-
-/// How many rows one thread verifies at a time.
-const THREAD_ROWS: usize = 256;
+use tetralith_columns::{Block, Field, Shape};
+use tetralith_vrf::{Row, SecretKey, Suite, prove_many, verify_mixed};
 
 /// Verifies rows.
 #[derive(clap::Args, Debug)]
-pub(crate) struct Command {
-    /// The suite of all keys and proofs
-    #[arg(long, value_name = "NAME", value_parser = super::input::suite())]
-    suite: Suite,
-    /// Lines of {"public_key": HEX, "alpha": HEX, "proof": HEX}, or a Parquet file with these columns;
-    /// `-` is standard input, lines only
-    #[arg(value_name = "FILE")]
-    rows: PathBuf,
-    /// Write the verdicts to this file, as Parquet where its name ends in .parquet
-    #[arg(short, long, default_value = "-", value_name = "FILE")]
-    output: PathBuf,
-    /// Replace the file where it exists
-    #[arg(long)]
-    force: bool,
-    /// Stop naming failed rows on standard error after this many
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    name_failures: u64,
+pub(crate) struct VerifyBatch {
+    /// The suite of the rows that have no column `suite`, or nothing in it
+    #[arg(long, value_name = "NAME", value_parser = suite())]
+    suite: Option<Suite>,
+    #[command(flatten)]
+    batch: Batch,
 }
 
-/// A row as a line has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    public_key: String,
-    alpha: String,
-    proof: String,
+/// Proves rows.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ProveBatch {
+    /// The key file
+    #[arg(short, long, value_name = "FILE")]
+    key: PathBuf,
+    #[command(flatten)]
+    batch: Batch,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
 }
 
-/// A row's decoded bytes.
-struct Decoded {
-    public_key: Vec<u8>,
-    alpha: Vec<u8>,
-    proof: Vec<u8>,
+pub(super) fn verify(context: Context, command: &VerifyBatch) -> Outcome {
+    batch::run(context, &command.batch, &Verify { suite: command.suite })
 }
 
-/// What a row's answer says.
-type Verdict = Result<Output, String>;
-
-pub(super) fn run(context: Context, command: &Command) -> Outcome {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(context.threads).build();
-    let pool = pool.map_err(|error| Failure::new(Exit::Environment, "io.threads", error))?;
-    let mut source = Source::open(&command.rows)?;
-    let mut answers = Answers::open(&command.output, command.force)?;
-    let mut tally = Tally { rows: 0, failed: 0 };
-    let progress = context.progress("verify-batch", source.total(), "rows");
-    let mut block = source.next_block();
-    // What was read before a fault of the file is answered before the fault is told.
-    let end = loop {
-        let items = match block {
-            Ok(items) if items.is_empty() => break Ok(()),
-            Ok(items) => items,
-            Err(failure) => break Err(failure),
-        };
-        let (next, verdicts) =
-            join(&pool, || source.next_block(), || verify_block(command.suite, items));
-        for (row, verdict) in (tally.rows + 1..).zip(&verdicts) {
-            tally.count(context, command, row, verdict);
-        }
-        answers.write(tally.rows + 1 - verdicts.len() as u64, &verdicts)?;
-        progress.set(tally.rows);
-        block = next;
-    };
-    answers.finish()?;
-    progress.finish();
-    end?;
-    tally.finish(context)
+pub(super) fn prove(context: Context, command: &ProveBatch) -> Outcome {
+    let key = open_key(context, &command.key, &command.passphrase)?;
+    batch::run(context, &command.batch, &Prove { key })
 }
 
-/// Does one thing here and another on the pool, at once.
-fn join<A, B: Send>(
-    pool: &rayon::ThreadPool,
-    here: impl FnOnce() -> A,
-    there: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    let mut result = None;
-    let slot = &mut result;
-    let done = pool.in_place_scope(|scope| {
-        scope.spawn(move |_| *slot = Some(there()));
-        here()
-    });
-    (done, result.expect("a scope ends after what it spawned"))
+struct Verify {
+    suite: Option<Suite>,
 }
 
-fn verify_block(suite: Suite, block: Vec<Item>) -> Vec<Verdict> {
-    let decoded: Vec<Result<Decoded, String>> = block.into_par_iter().map(decode).collect();
-    let parts: Vec<Vec<Verdict>> =
-        decoded.par_chunks(THREAD_ROWS).map(|rows| verify_rows(suite, rows)).collect();
-    parts.into_iter().flatten().collect()
-}
-
-fn decode(item: Item) -> Result<Decoded, String> {
-    let line = match item {
-        Item::Bad(reason) => return Err(reason),
-        Item::Row(row) => return Ok(row),
-        Item::Line(line) => line,
-    };
-    let line = parse(&line)?;
-    let field = |name: &str, digits: &str| {
-        hex::decode(digits).map_err(|_| format!("{name} is not hex: {}", not_hex(digits)))
-    };
-    Ok(Decoded {
-        public_key: field("public_key", &line.public_key)?,
-        alpha: field("alpha", &line.alpha)?,
-        proof: field("proof", &line.proof)?,
-    })
-}
-
-/// Reads a line, which must be an object; a row's errors speak of the row, which is one line of many.
-fn parse(line: &[u8]) -> Result<Line, String> {
-    if line.trim_ascii_start().first() != Some(&b'{') {
-        return Err("this is no JSON object with public_key, alpha and proof".into());
-    }
-    serde_json::from_slice(line)
-        .map_err(|error| error.to_string().replace(" at line 1 column", " at column"))
-}
-
-/// Why digits are not hex.
-fn not_hex(digits: &str) -> String {
-    match digits.char_indices().find(|(_, c)| !c.is_ascii_hexdigit()) {
-        Some((at, c)) => format!("{c:?} stands at position {at}"),
-        None => format!("{} digits, an odd number", digits.len()),
-    }
-}
-
-fn verify_rows(suite: Suite, rows: &[Result<Decoded, String>]) -> Vec<Verdict> {
-    let good: Vec<Row<'_>> = rows
-        .iter()
-        .flatten()
-        .map(|row| Row { public_key: &row.public_key, alpha: &row.alpha, proof: &row.proof })
-        .collect();
-    let mut verdicts = verify_many(suite, &good).into_iter();
-    let mut next = || verdicts.next().expect("one verdict for every decoded row");
-    rows.iter()
-        .map(|row| match row {
-            Ok(_) => next().map_err(|error| error.to_string()),
-            Err(error) => Err(error.clone()),
-        })
-        .collect()
-}
-
-struct Tally {
-    rows: u64,
-    failed: u64,
-}
-
-impl Tally {
-    fn count(&mut self, context: Context, command: &Command, row: u64, verdict: &Verdict) {
-        self.rows = row;
-        if let Err(error) = verdict {
-            self.failed += 1;
-            if self.failed <= command.name_failures {
-                let text = format!("row {row}: {error}");
-                context.event("verify-batch.failed", text, json!({ "row": row }));
+impl Verify {
+    /// The suite of a row.
+    fn suite(&self, named: Option<&[u8]>) -> Result<Suite, String> {
+        match named {
+            Some(name) => {
+                String::from_utf8_lossy(name).parse::<Suite>().map_err(|error| error.to_string())
             }
+            None => self.suite.ok_or_else(|| "suite is missing, and --suite is not given".into()),
         }
     }
+}
 
-    fn finish(&self, context: Context) -> Outcome {
-        let Tally { rows, failed } = self;
-        let fields = json!({ "rows": rows, "failed": failed });
-        context.event("verify-batch.done", format!("{rows} rows, {failed} failed"), fields);
-        if *failed > 0 {
-            let failure = Failure::verification(format!("{failed} of {rows} rows failed"));
-            return Err(failure.with("rows", (*rows).into()).with("failed", (*failed).into()));
-        }
-        // After the lines of the rows, the object of the whole.
-        if context.json { context.answer("", json!({ "rows": rows, "failed": 0 })) } else { Ok(()) }
+impl Job for Verify {
+    const VERB: &'static str = "verify-batch";
+    const FAILED: (Exit, &'static str) = (Exit::Verification, "verification.failed");
+    const COLUMNS: Columns = Columns::VrfVerify;
+    const FIELDS: &'static [Field] = &[
+        Field::new("row", Shape::Number),
+        Field::new("ok", Shape::Flag),
+        Field::new("output", Shape::Bytes),
+        Field::new("error", Shape::Text),
+    ];
+
+    fn answer(&self, rows: &Block) -> Vec<Answer> {
+        let read = rows.rows::<4>().map(|row| {
+            let [public_key, alpha, proof, suite] = row.map_err(str::to_owned)?;
+            let [public_key, alpha, proof] =
+                [public_key, alpha, proof].map(Option::unwrap_or_default);
+            Ok((self.suite(suite)?, Row { public_key, alpha, proof }))
+        });
+        let read: Vec<Result<(Suite, Row<'_>), String>> = read.collect();
+        let good: Vec<(Suite, Row<'_>)> = read.iter().flatten().copied().collect();
+        let mut verdicts = verify_mixed(&good).into_iter();
+        let mut next = || verdicts.next().expect("one verdict for every row that was read");
+        let answers = read.into_iter().map(|row| {
+            row.and_then(|_| match next() {
+                Ok(output) => Ok(vec![output.as_bytes().to_vec()]),
+                Err(error) => Err(error.to_string()),
+            })
+        });
+        answers.collect()
+    }
+}
+
+struct Prove {
+    key: SecretKey,
+}
+
+impl Job for Prove {
+    const VERB: &'static str = "prove-batch";
+    const FAILED: (Exit, &'static str) = (Exit::Usage, "input.malformed");
+    const COLUMNS: Columns = Columns::VrfProve;
+    const FIELDS: &'static [Field] = &[
+        Field::new("row", Shape::Number),
+        Field::new("ok", Shape::Flag),
+        Field::new("suite", Shape::Text),
+        Field::new("public_key", Shape::Bytes),
+        Field::new("alpha", Shape::Bytes),
+        Field::new("proof", Shape::Bytes),
+        Field::new("output", Shape::Bytes),
+        Field::new("error", Shape::Text),
+    ];
+
+    fn answer(&self, rows: &Block) -> Vec<Answer> {
+        let read: Vec<Result<&[u8], &str>> =
+            rows.rows::<1>().map(|row| row.map(|[alpha]| alpha.unwrap_or_default())).collect();
+        let good: Vec<(&SecretKey, &[u8])> =
+            read.iter().flatten().map(|&alpha| (&self.key, alpha)).collect();
+        let mut proofs = prove_many(&good).into_iter();
+        let mut next = || proofs.next().expect("one proof for every row that was read");
+        let suite = self.key.suite().name().as_bytes();
+        let public_key = self.key.public_key();
+        let answers = read.iter().map(|row| {
+            let alpha = row.map_err(str::to_owned)?;
+            let proof = next().map_err(|error| error.to_string())?;
+            let output = proof.to_hash();
+            let values = [suite, public_key.as_bytes(), alpha, proof.as_bytes(), output.as_bytes()];
+            Ok(values.map(<[u8]>::to_vec).to_vec())
+        });
+        answers.collect()
     }
 }

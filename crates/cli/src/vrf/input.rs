@@ -101,12 +101,12 @@ impl Bytes {
     }
 }
 
-/// The bytes as they are where there are `raw` of them, else decoded from hex where they are hex.
+/// The bytes as they are where there are `raw` of them, else decoded from hex, with or without `0x`.
 pub(super) fn raw_or_hex(bytes: &[u8], raw: usize) -> Vec<u8> {
     if bytes.len() == raw {
         return bytes.to_vec();
     }
-    hex::decode(bytes.trim_ascii()).unwrap_or_else(|_| bytes.to_vec())
+    tetralith_columns::decode_hex(bytes.trim_ascii()).unwrap_or_else(|_| bytes.to_vec())
 }
 
 /// Reads a key file of this noun.
