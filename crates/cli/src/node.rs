@@ -145,17 +145,19 @@ fn run_node(context: Context, command: &Run) -> Outcome {
     let limited = (!context.quiet).then(events::start);
     let folder = Folder::new(&command.folder);
     let passphrase = command.passphrase.existing(context, folder.needs_passphrase()?)?;
-    let passphrase = passphrase.as_ref().map(|text| text.as_bytes());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(context.threads)
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Environment, "threads.start", error))?;
-    runtime.block_on(async {
+    runtime.block_on(async move {
         let engine = Arc::new(Ecdsa);
         let mut rng = crate::random::system();
         limited.map(|limited| tokio::spawn(limited.summarize()));
-        let node = Node::start(&folder, passphrase, engine, &mut rng).await?;
+        let given = passphrase.as_ref().map(|text| text.as_bytes());
+        let node = Node::start(&folder, given, engine, &mut rng).await?;
+        // A running node needs it no more.
+        drop(passphrase);
         let fields = json!({
             "id": node.id().to_string(),
             "address": node.address().to_string(),

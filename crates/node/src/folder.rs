@@ -16,7 +16,7 @@
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::identity::{Identity, new_seed};
+use crate::identity::{Identity, new_seed, wipe_stack};
 use rand_core::CryptoRng;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -37,8 +37,8 @@ pub struct Folder {
 /// The secrets of a folder, opened.
 pub(crate) struct Secrets {
     pub(crate) identity: Identity,
-    /// What key shares are sealed under.
-    pub(crate) storage: Zeroizing<[u8; 32]>,
+    /// What key shares are sealed under. In a box, so that no copy stays where it was moved from.
+    pub(crate) storage: Box<Zeroizing<[u8; 32]>>,
 }
 
 impl Folder {
@@ -103,7 +103,8 @@ impl Folder {
             .seal(&secret, protection, cost, rng)
             .map_err(Error::key_file(&self.key_path()))?;
         self.read_token(rng)?;
-        write_new(&self.token_path(), hex::encode(new_seed(rng).as_slice()).as_bytes())?;
+        let token = Zeroizing::new(hex::encode(new_seed(rng).as_slice()));
+        write_new(&self.token_path(), token.as_bytes())?;
         write_new(&self.key_path(), file.to_text().as_bytes())?;
         Ok(identity)
     }
@@ -136,7 +137,8 @@ impl Folder {
     pub(crate) fn read_token(&self, rng: &mut impl CryptoRng) -> Result<Zeroizing<String>, Error> {
         let path = self.root.join("read.token");
         if !path.exists() {
-            write_new(&path, hex::encode(new_seed(rng).as_slice()).as_bytes())?;
+            let token = Zeroizing::new(hex::encode(new_seed(rng).as_slice()));
+            write_new(&path, token.as_bytes())?;
         }
         token(path)
     }
@@ -150,7 +152,17 @@ impl Folder {
     }
 
     /// Opens the identity and the storage key.
+    ///
+    /// # Security
+    /// The copies that the compiler leaves on the stack are overwritten.
     pub(crate) fn open(&self, passphrase: Option<&[u8]>) -> Result<Secrets, Error> {
+        let opened = self.open_and_leave(passphrase);
+        wipe_stack::<{ 64 << 10 }>();
+        opened
+    }
+
+    #[inline(never)]
+    fn open_and_leave(&self, passphrase: Option<&[u8]>) -> Result<Secrets, Error> {
         let path = self.key_path();
         check_private(&path)?;
         let file = self.key_file()?;
@@ -161,6 +173,7 @@ impl Folder {
         let to_key = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).map(Zeroizing::new);
         let seed = to_key(seed).map_err(|_| malformed("too short"))?;
         let storage = to_key(storage).map_err(|_| malformed("the secret is not 64 bytes long"))?;
+        let storage = Box::new(storage);
         let identity = Identity::from_seed(&seed);
         if identity.id().to_bytes() != file.public {
             return Err(malformed("the public part is not that of the secret part"));
@@ -254,8 +267,10 @@ fn read_text(path: &Path) -> Result<String, Error> {
 
 /// Reads a text file and refuses more than `limit` bytes.
 pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<String, Error> {
-    let mut text = String::new();
     let file = std::fs::File::open(path).map_err(Error::file(path))?;
+    // Room for all of it from the beginning: a text that grows leaves copies of secrets behind.
+    let len = file.metadata().map_err(Error::file(path))?.len().min(limit);
+    let mut text = String::with_capacity(len as usize + 64);
     file.take(limit + 1).read_to_string(&mut text).map_err(Error::file(path))?;
     if text.len() as u64 > limit {
         let reason = format!("is longer than {limit} bytes");

@@ -7,12 +7,13 @@ use libp2p::PeerId;
 use libp2p::identity::{Keypair, PublicKey, ed25519};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
+use std::sync::Arc;
+use zeroize::{Zeroize, Zeroizing};
 
-/// A node's signing key.
+/// A node's signing key; its clones share it, and where one is moved no copy stays behind.
 #[derive(Clone)]
 pub struct Identity {
-    keypair: Keypair,
+    keypair: Arc<Keypair>,
     id: PeerId,
 }
 
@@ -29,7 +30,7 @@ impl Identity {
         let mut seed = Zeroizing::new(*seed);
         let secret = ed25519::SecretKey::try_from_bytes(seed.as_mut_slice())
             .expect("any 32 bytes are an Ed25519 seed");
-        let keypair = Keypair::from(ed25519::Keypair::from(secret));
+        let keypair = Arc::new(Keypair::from(ed25519::Keypair::from(secret)));
         let id = keypair.public().to_peer_id();
         Identity { keypair, id }
     }
@@ -46,9 +47,23 @@ impl Identity {
 
     /// Signs `statement` with Ed25519.
     pub(crate) fn sign(&self, statement: &[u8]) -> [u8; 64] {
-        let signature = self.keypair.sign(statement).expect("an Ed25519 key signs anything");
+        let signature = self.sign_and_leave(statement);
+        wipe_stack::<{ 8 << 10 }>();
         signature.try_into().expect("an Ed25519 signature has 64 bytes")
     }
+
+    #[inline(never)]
+    fn sign_and_leave(&self, statement: &[u8]) -> Vec<u8> {
+        self.keypair.sign(statement).expect("an Ed25519 key signs anything")
+    }
+}
+
+/// Overwrites `N` bytes of the stack below its caller's frame: what was called before from there, and not
+/// inlined, left its secrets in them.
+#[inline(never)]
+pub(crate) fn wipe_stack<const N: usize>() {
+    let mut frames = [0u8; N];
+    frames.zeroize();
 }
 
 /// Draws a new 32-byte seed.

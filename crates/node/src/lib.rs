@@ -39,6 +39,8 @@ pub mod proof;
 mod shares;
 mod stall;
 mod transport;
+#[cfg(test)]
+mod wiped;
 mod wire;
 
 pub use ecdsa::Ecdsa;

@@ -24,6 +24,8 @@ use tetralith_keyfile::{Cost, KeyFile, MAX_TEXT, Protection};
 use zeroize::{Zeroize, Zeroizing};
 
 const KIND: &str = "tss-share";
+/// The most bytes before an item of CBOR.
+const HEAD: usize = 9;
 const KEY_ID: &str = "tetralith/node/key/1";
 
 /// The name of a key: a hash of its scheme and public key.
@@ -115,7 +117,7 @@ pub(crate) struct Shares {
 }
 
 /// What shares are sealed under; full entropy, so its derivation need not be slow.
-struct StorageKey(Zeroizing<[u8; 32]>);
+struct StorageKey(Box<Zeroizing<[u8; 32]>>);
 
 impl core::fmt::Debug for StorageKey {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -129,7 +131,10 @@ impl Shares {
     ///
     /// # Errors
     /// The folder cannot be listed.
-    pub(crate) fn open(folder: &Path, storage_key: Zeroizing<[u8; 32]>) -> Result<Self, Error> {
+    pub(crate) fn open(
+        folder: &Path,
+        storage_key: Box<Zeroizing<[u8; 32]>>,
+    ) -> Result<Self, Error> {
         let storage_key = StorageKey(storage_key);
         let (mut keys, mut damaged) = (BTreeMap::new(), BTreeMap::new());
         let mut retired = Vec::new();
@@ -258,9 +263,12 @@ impl Shares {
             share: share.to_vec().into(),
             retired: (!retired.is_empty()).then(|| encoded(retired)),
         };
-        let secret = minicbor::to_vec(&sealed).expect("a vector takes all bytes");
+        // Room for all of it from the beginning: a vector that grows leaves copies of the share behind.
+        let peers = key.parties.iter().chain(retired).map(|id| id.to_bytes().len() + HEAD);
+        let len = peers.sum::<usize>() + share.len() + 5 * HEAD;
+        let mut secret = Zeroizing::new(Vec::with_capacity(len));
+        minicbor::encode(&sealed, &mut *secret).expect("a vector takes all bytes");
         sealed.share.zeroize();
-        let secret = Zeroizing::new(secret);
         let protection = Protection::Key(&self.storage_key.0);
         let file = KeyFile::public(KIND, &key.scheme, &key.public_key)
             .seal(&secret, protection, Cost::STANDARD, rng)
@@ -333,7 +341,7 @@ mod tests {
     }
 
     fn open(folder: &Path, storage_key: u8) -> Result<Shares, Error> {
-        Shares::open(folder, Zeroizing::new([storage_key; 32]))
+        Shares::open(folder, Box::new(Zeroizing::new([storage_key; 32])))
     }
 
     #[test]

@@ -13,22 +13,26 @@ use crate::budget::{BARRED, Budgets, Kind};
 use crate::codec::{Ack, Frame, FrameCodec, PROTOCOL};
 use crate::config::{Config, Peer};
 use crate::error::Error;
-use crate::identity::Identity;
+use crate::identity::{Identity, wipe_stack};
 use libp2p::allow_block_list::{AllowedPeers, Behaviour as AllowList};
 use libp2p::connection_limits::{Behaviour as Limiter, ConnectionLimits};
+use libp2p::core::Transport as _;
+use libp2p::core::upgrade::Version;
 use libp2p::futures::StreamExt;
 use libp2p::request_response::{
     Behaviour as Requests, Config as RequestConfig, Event as RequestEvent, InboundFailure, Message,
     OutboundFailure, OutboundRequestId, ProtocolSupport,
 };
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
-use libp2p::swarm::{NetworkBehaviour, SwarmEvent};
-use libp2p::{Multiaddr, PeerId, Swarm, SwarmBuilder, identify, noise, ping, tcp, yamux};
+use libp2p::swarm::{Config as SwarmConfig, NetworkBehaviour, SwarmEvent};
+use libp2p::{Multiaddr, PeerId, Swarm, identify, noise, ping, tcp, yamux};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+/// How long a connection may take to be made and authenticated.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Messages that wait for the swarm.
 const QUEUE: usize = 256;
 /// Received messages of one peer that wait for its dispatcher.
@@ -171,7 +175,10 @@ pub(crate) fn start(
     budgets: Budgets,
     stop: watch::Receiver<bool>,
 ) -> Result<(Transport, Vec<Incoming>, tokio::task::JoinHandle<()>), Error> {
-    let mut swarm = build(config, identity).map_err(|reason| listen_error(config, reason))?;
+    let built = build(config, identity);
+    // It signs its key for connections with the identity.
+    wipe_stack::<{ 64 << 10 }>();
+    let mut swarm = built.map_err(|reason| listen_error(config, reason))?;
     swarm
         .listen_on(config.listen.clone())
         .map_err(|error| listen_error(config, error.to_string()))?;
@@ -197,6 +204,7 @@ fn listen_error(config: &Config, reason: String) -> Error {
     Error::Listen { address: config.listen.to_string(), reason }
 }
 
+#[inline(never)]
 fn build(config: &Config, identity: &Identity) -> Result<Swarm<Behaviour>, String> {
     let limits = ConnectionLimits::default()
         .with_max_pending_incoming(Some(PENDING_CONNECTIONS))
@@ -220,15 +228,15 @@ fn build(config: &Config, identity: &Identity) -> Result<Swarm<Behaviour>, Strin
         identify: identify::Behaviour::new(who),
         ping: ping::Behaviour::default(),
     };
-    let swarm = SwarmBuilder::with_existing_identity(identity.keypair().clone())
-        .with_tokio()
-        .with_tcp(tcp::Config::default(), noise::Config::new, yamux::Config::default)
-        .map_err(|error| error.to_string())?
-        .with_behaviour(|_| behaviour)
-        .map_err(|error| error.to_string())?
-        .with_swarm_config(|swarm| swarm.with_idle_connection_timeout(KEEP_IDLE))
-        .build();
-    Ok(swarm)
+    // Not by libp2p's builder, which moves copies of the identity's key about.
+    let transport = tcp::tokio::Transport::new(tcp::Config::default())
+        .upgrade(Version::V1Lazy)
+        .authenticate(noise::Config::new(identity.keypair()).map_err(|error| error.to_string())?)
+        .multiplex(yamux::Config::default())
+        .timeout(CONNECT_TIMEOUT)
+        .boxed();
+    let config = SwarmConfig::with_tokio_executor().with_idle_connection_timeout(KEEP_IDLE);
+    Ok(Swarm::new(transport, behaviour, identity.id(), config))
 }
 
 const IDENTIFY: &str = "/tetralith/id/1";
