@@ -41,16 +41,16 @@ async fn start(root: &Folder, seed: u8) -> Node {
     Node::start(root, None, Arc::new(Ecdsa), &mut rng(seed)).await.unwrap()
 }
 
-async fn request(node: &Node, path: &str, body: Option<(Value, String)>) -> Value {
+async fn request(node: &Node, path: &str, token: String, body: Option<Value>) -> Value {
     let url = format!("http://{}{path}", node.api());
     let call = move || {
         let agent: ureq::Agent =
             ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let answer = match body {
-            Some((body, token)) => {
+            Some(body) => {
                 agent.post(url).header("authorization", format!("Bearer {token}")).send_json(body)
             }
-            None => agent.get(url).call(),
+            None => agent.get(url).header("authorization", format!("Bearer {token}")).call(),
         };
         answer.unwrap().body_mut().read_json::<Value>().unwrap()
     };
@@ -88,11 +88,13 @@ impl Cluster {
         for index in 0..NODES {
             nodes.push(start(&folder(index), 10 + index as u8).await);
         }
-        while request(&nodes[0], "/readyz", None).await["ok"] != true {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+        for node in &nodes {
+            while request(node, "/readyz", String::new(), None).await["ok"] != true {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
         }
         let token = folder(0).token().unwrap().to_string();
-        let made = request(&nodes[0], "/v1/keygen", Some((json!({ "threshold": 3 }), token))).await;
+        let made = request(&nodes[0], "/v1/keygen", token, Some(json!({ "threshold": 3 }))).await;
         let key =
             KeyId::from_hex(made["key"].as_str().unwrap_or_else(|| panic!("{made}"))).unwrap();
         nodes.pop().unwrap().stop().await;
@@ -163,8 +165,11 @@ impl Cluster {
 
     /// How the ceremony ended at a node, once it has.
     async fn end(&self, node: usize, id: CeremonyId) -> Value {
+        let folder = Folder::new(&self.root.path().join(node.to_string()));
+        let token = folder.token().unwrap();
         loop {
-            let record = request(&self.nodes[node], &format!("/v1/ceremonies/{id}"), None).await;
+            let path = format!("/v1/ceremonies/{id}");
+            let record = request(&self.nodes[node], &path, token.to_string(), None).await;
             if record["state"] != "running" {
                 return record;
             }
