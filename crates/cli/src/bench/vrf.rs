@@ -2,7 +2,9 @@
 
 use super::{Case, Runner};
 use crate::failure::Outcome;
+use rayon::prelude::*;
 use std::hint::black_box;
+use tetralith_vrf::cardano::{Header, LeaderCheck, Ratio, leader_slots, verify_headers};
 use tetralith_vrf::{Row, SecretKey, Suite, kernel, prove_kernel, prove_many, verify, verify_many};
 
 /// Measures the jobs of vrf.
@@ -14,6 +16,55 @@ pub(crate) fn run(runner: &mut Runner) -> Outcome {
         many(runner, suite, 1024, 1);
         many(runner, suite, 4096, 2);
     }
+    leader_schedule(runner)?;
+    headers(runner, 1)?;
+    headers(runner, 2)
+}
+
+/// Slots decided by one pool's key.
+fn leader_schedule(runner: &mut Runner) -> Outcome {
+    let suite = Suite::Draft03Cardano;
+    if !runner.wants("vrf.leader_schedule", suite.name()) {
+        return Ok(());
+    }
+    let stake: Ratio = "0.001".parse()?;
+    let coefficient: Ratio = "0.05".parse()?;
+    let (check, n) = (LeaderCheck::new(&stake, &coefficient)?, 512);
+    let key = SecretKey::from_bytes(suite, &[7; 32])?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let case = Case::new("vrf.leader_schedule", suite.name(), prove_kernel(suite));
+    runner.measure(Case { n, ..case }, n as u64, || {
+        let led = pool.install(|| leader_slots(&key, &[5; 32], &check, 0..n as u64));
+        assert!(black_box(led).is_ok());
+    });
+    Ok(())
+}
+
+/// Headers of today's eras decoded and verified, as `vrf verify-headers` does.
+fn headers(runner: &mut Runner, threads: usize) -> Outcome {
+    let suite = Suite::Draft03Cardano;
+    if !runner.wants("vrf.verify_headers", suite.name()) || threads > runner.context.threads {
+        return Ok(());
+    }
+    let bytes: &[u8] =
+        include_bytes!("../../../../vectors/vrf/cardano-eras/mainnet_babbage_7854823.header");
+    let nonce = hex::decode("8dad163edf4607452fec9c5955d593fb598ca728bae162138f88da6667bba79b");
+    let nonce: [u8; 32] = nonce.expect("hex").try_into().expect("32 bytes");
+    let n = 4096;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let case = Case::new("vrf.verify_headers", suite.name(), kernel(suite, n));
+    runner.measure(Case { n, threads, ..case }, n as u64, || {
+        let valid = pool.install(|| {
+            (0..n / 256).into_par_iter().all(|_| {
+                let headers: Vec<Header> =
+                    (0..256).map_while(|_| Header::from_cbor(black_box(bytes)).ok()).collect();
+                let rows: Vec<(&Header, [u8; 32])> =
+                    headers.iter().map(|header| (header, nonce)).collect();
+                rows.len() == 256 && verify_headers(&rows).iter().all(Result::is_ok)
+            })
+        });
+        assert!(valid, "a header of mainnet");
+    });
     Ok(())
 }
 
