@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: python, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -43,6 +43,12 @@ test-slow: test-tools
 .PHONY: python
 python: test-tools
 	sh bindings/python/wheel
+
+# The C library below PREFIX, or below DESTDIR for a package.
+.PHONY: install-c
+install-c: tools
+	$(CARGO) build --locked --release -p tetralith-c
+	sh bindings/c/install
 
 bench: tools
 	$(CARGO) build --locked --release -p tetralith
