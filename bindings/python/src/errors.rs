@@ -96,7 +96,9 @@ pub(crate) fn of_vdf(failed: tetralith_vdf::Error) -> PyErr {
         | Error::ModulusSize { .. }
         | Error::ModulusPrime
         | Error::ModulusSmallFactor
-        | Error::ModulusPower { .. } => (Kind::Malformed, "input.modulus"),
+        | Error::ModulusPower { .. }
+        | Error::ModulusSpecial { .. }
+        | Error::ModulusPublished { .. } => (Kind::Malformed, "input.modulus"),
         _ => (Kind::Malformed, "input.malformed"),
     };
     error(kind, code, failed, None)

@@ -97,16 +97,22 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// What is squared: the element that the seed is hashed to, or the number that it is.
+fn input(modulus: &Modulus, seed: &[u8], raw: bool, iterations: u64) -> Residue {
+    if raw { modulus.0.reduce(seed).0 } else { modulus.0.hash_to_element(iterations, seed) }
+}
+
 /// y = x^(2^iterations) mod N, as wide as N.
 #[pyfunction]
 fn vdf_eval<'py>(
     py: Python<'py>,
     modulus: &Modulus,
-    x: &[u8],
+    seed: &[u8],
+    raw: bool,
     iterations: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (x, _) = modulus.0.reduce(x);
+    let x = input(modulus, seed, raw, iterations);
     let mut watch = Watch::new(progress.as_ref());
     let y = py.detach(|| {
         let y = tetralith_vdf::eval(&modulus.0, &x, iterations, &mut |now| watch.step(now));
@@ -130,7 +136,8 @@ fn system(name: &str) -> PyResult<System> {
 fn vdf_prove<'py>(
     py: Python<'py>,
     modulus: &Modulus,
-    x: &[u8],
+    seed: &[u8],
+    raw: bool,
     iterations: u64,
     system_name: &str,
     memory: u64,
@@ -138,7 +145,7 @@ fn vdf_prove<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let system = system(system_name)?;
-    let (x, _) = modulus.0.reduce(x);
+    let x = input(modulus, seed, raw, iterations);
     let options = Options { memory, threads, ..Options::default() };
     let mut watch = Watch::new(progress.as_ref());
     let (y, proof) = py.detach(|| {
@@ -155,12 +162,13 @@ fn vdf_verify(
     py: Python<'_>,
     proof: &[u8],
     modulus: &Modulus,
-    x: &[u8],
+    seed: &[u8],
+    raw: bool,
     iterations: u64,
     y: Option<&[u8]>,
 ) -> PyResult<()> {
+    let x = input(modulus, seed, raw, iterations);
     let modulus = &modulus.0;
-    let (x, _) = modulus.reduce(x);
     let y: Option<Residue> = y.map(|y| modulus.decode(y, "y")).transpose().map_err(of_vdf)?;
     let verified = py.detach(|| {
         let proof = Proof::from_bytes_modulo(proof, modulus)?;

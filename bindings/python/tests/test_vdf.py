@@ -17,7 +17,7 @@ def test_known_answers() -> None:
     vectors = json.loads((VECTORS / "vdf/rsa2048_squaring.json").read_text())
     for case in vectors["cases"]:
         if case["t"] <= 16:
-            y = vdf.eval("rsa2048", bytes.fromhex(vectors["x"]), 1 << case["t"])
+            y = vdf.eval("rsa2048", bytes.fromhex(vectors["x"]), 1 << case["t"], raw=True)
             assert y.hex() == case["y"]
 
 
@@ -44,7 +44,25 @@ def test_moduli() -> None:
     number = int.from_bytes(modulus.to_bytes(), "big")
     assert (modulus.bits, modulus.width) == (2048, 256)
     assert vdf.eval(number, b"\2", 4) == vdf.eval("rsa2048", b"\2", 4)
-    assert int.from_bytes(vdf.eval(number, b"\2", 4), "big") == pow(2, 1 << 4, number)
+    assert int.from_bytes(vdf.eval(number, b"\2", 4, raw=True), "big") == pow(2, 1 << 4, number)
+
+
+def test_seeds_are_bound_to_the_number_of_squarings() -> None:
+    number = int.from_bytes(vdf.Modulus.parse("rsa2048").to_bytes(), "big")
+    start = [int.from_bytes(vdf.eval(number, b"seed", t), "big") for t in (0, 1)]
+    assert pow(start[0], 2, number) != start[1]
+    raw = [int.from_bytes(vdf.eval(number, b"seed", t, raw=True), "big") for t in (0, 1)]
+    assert pow(raw[0], 2, number) == raw[1]
+
+
+def test_a_modulus_with_public_factors_proves_nothing() -> None:
+    vdf.eval("lcs35", b"seed", 10)
+    with pytest.raises(tetralith.MalformedError) as raised:
+        vdf.prove("lcs35", b"seed", 10)
+    assert raised.value.code == "input.modulus"
+
+
+def test_bad_moduli() -> None:
     for bad in (0, 1, 4, 3 << 10):
         with pytest.raises(tetralith.MalformedError) as raised:
             vdf.eval(bad, b"\2", 1)

@@ -83,11 +83,16 @@ class Modulus:
     def check_provable(self) -> None: ...
 
 def vdf_eval(
-    modulus: Modulus, x: bytes, iterations: int, progress: Callable[[int, int], object] | None
+    modulus: Modulus,
+    seed: bytes,
+    raw: bool,
+    iterations: int,
+    progress: Callable[[int, int], object] | None,
 ) -> bytes: ...
 def vdf_prove(
     modulus: Modulus,
-    x: bytes,
+    seed: bytes,
+    raw: bool,
     iterations: int,
     system: str,
     memory: int,
@@ -95,7 +100,7 @@ def vdf_prove(
     progress: Callable[[int, int], object] | None,
 ) -> tuple[bytes, bytes]: ...
 def vdf_verify(
-    proof: bytes, modulus: Modulus, x: bytes, iterations: int, y: bytes | None
+    proof: bytes, modulus: Modulus, seed: bytes, raw: bool, iterations: int, y: bytes | None
 ) -> None: ...
 def vdf_seal(data: bytes, iterations: int, bits: int) -> bytes: ...
 def vdf_open(sealed: bytes, progress: Callable[[int, int], object] | None) -> bytes: ...

@@ -1,11 +1,15 @@
 """Verifiable delay: sequential squaring modulo N, proofs of it, and time-locks.
 
 >>> from tetralith import vdf
->>> y, proof = vdf.prove("rsa2048", b"an input", 5000)
->>> vdf.verify(proof, "rsa2048", b"an input", 5000, y=y)
+>>> y, proof = vdf.prove("rsa2048", b"a public seed", 5000)
+>>> vdf.verify(proof, "rsa2048", b"a public seed", 5000, y=y)
 >>> sealed = vdf.seal(b"a secret for later", iterations=5000)
 >>> vdf.open(sealed)
 b'a secret for later'
+
+The seed is hashed into the group together with N and the number of squarings. With ``raw=True`` it is
+the number x itself, in big-endian bytes: whoever chooses such an x can combine outputs that are known
+already, for y(18) = y(2)·y(3)². Use that only for protocols that fix x in another way.
 """
 
 from __future__ import annotations
@@ -39,24 +43,26 @@ def _modulus(modulus: Modulus | str | int) -> Modulus:
 
 def eval(
     modulus: Modulus | str | int,
-    x: bytes,
+    seed: bytes,
     iterations: int,
     *,
+    raw: bool = False,
     progress: ProgressCallback | None = None,
 ) -> bytes:
     """Computes y = x^(2^iterations) mod N, in big-endian bytes as wide as N.
 
-    ``x`` is a big-endian number; it is reduced modulo N. Each squaring is checked, and a fault of the
-    machine is repaired or raises :class:`~tetralith.EnvironmentFailure`.
+    Each squaring is checked, and a fault of the machine is repaired or raises
+    :class:`~tetralith.EnvironmentFailure`.
     """
-    return vdf_eval(_modulus(modulus), x, iterations, progress)
+    return vdf_eval(_modulus(modulus), seed, raw, iterations, progress)
 
 
 def prove(
     modulus: Modulus | str | int,
-    x: bytes,
+    seed: bytes,
     iterations: int,
     *,
+    raw: bool = False,
     system: ProofSystem = "wesolowski",
     memory: int = 256 << 20,
     threads: int | None = None,
@@ -67,22 +73,23 @@ def prove(
     ``memory``: bytes for values recorded while squaring. ``threads``: all cores unless given.
     """
     threads = threads or os.cpu_count() or 1
-    return vdf_prove(_modulus(modulus), x, iterations, system, memory, threads, progress)
+    return vdf_prove(_modulus(modulus), seed, raw, iterations, system, memory, threads, progress)
 
 
 def verify(
     proof: bytes,
     modulus: Modulus | str | int,
-    x: bytes,
+    seed: bytes,
     iterations: int,
     *,
+    raw: bool = False,
     y: bytes | None = None,
 ) -> None:
-    """Verifies that a proof is valid for exactly this N, x and number of squarings, and this y if given.
+    """Verifies that a proof is valid for exactly this N, seed and number of squarings, and this y if given.
 
     Raises :class:`~tetralith.VerificationError` if it is not.
     """
-    vdf_verify(proof, _modulus(modulus), x, iterations, y)
+    vdf_verify(proof, _modulus(modulus), seed, raw, iterations, y)
 
 
 def seal(data: bytes, *, iterations: int, bits: int = 2048) -> bytes:
