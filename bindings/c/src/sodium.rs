@@ -313,10 +313,14 @@ pub unsafe extern "C" fn crypto_vrf_ietfdraft13_batch_verify(
             return Err(argument("an array is NULL".into()));
         }
         let row = |i: usize| {
-            // SAFETY: the array is not NULL and has `num` pointers, as the caller vouches.
-            let (pk, proof) = unsafe { (*pk.add(i), *proof.add(i)) };
+            // SAFETY: each array is not NULL and has `num` elements, as the caller vouches.
+            let pk = unsafe { pk.wrapping_add(i).read() };
             // SAFETY: as above.
-            let (msg, len) = unsafe { (*msg.add(i), *msglen.add(i)) };
+            let proof = unsafe { proof.wrapping_add(i).read() };
+            // SAFETY: as above.
+            let msg = unsafe { msg.wrapping_add(i).read() };
+            // SAFETY: as above.
+            let len = unsafe { msglen.wrapping_add(i).read() };
             Ok(Row {
                 // SAFETY: as the caller vouches.
                 public_key: unsafe { bytes("pk", pk, 32) }?,
@@ -331,7 +335,7 @@ pub unsafe extern "C" fn crypto_vrf_ietfdraft13_batch_verify(
         let outputs: Vec<_> = outputs.into_iter().collect::<Result<_, _>>().map_err(failed)?;
         for (i, result) in outputs.iter().enumerate() {
             // SAFETY: the array is not NULL and has `num` pointers, as the caller vouches.
-            let place = unsafe { *output.add(i) };
+            let place = unsafe { output.wrapping_add(i).read() };
             // SAFETY: as the caller vouches.
             unsafe { write("output", place, 64, result.as_bytes()) }?;
         }

@@ -81,7 +81,7 @@ pub unsafe extern "C" fn tetralith_last_error(buffer: *mut c_char, len: usize) -
         // SAFETY: `cut` is below `len`, and the caller vouches for `len` writable bytes.
         unsafe { out.copy_from_nonoverlapping(text.as_ptr(), cut) };
         // SAFETY: as above.
-        unsafe { out.add(cut).write(0) };
+        unsafe { out.wrapping_add(cut).write(0) };
     }
     text.len()
 }
