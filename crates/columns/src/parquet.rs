@@ -9,15 +9,17 @@
 
 mod chunk;
 mod footer;
+mod source;
 
 use crate::Column;
 use crate::block::{Block, Part, Raw, Value};
 use crate::error::Error;
 use crate::rows::Parts;
 use ::parquet::file::metadata::ParquetMetaData;
-use ::parquet::file::reader::ChunkReader;
+use ::parquet::file::reader::{ChunkReader, Length};
 use chunk::Chunk;
 use footer::Place;
+use source::Source;
 use std::sync::Arc;
 
 /// The most columns that are looked for.
@@ -28,14 +30,14 @@ const STEP_BYTES: usize = 4 << 20;
 
 /// A file being read.
 pub(crate) struct Parquet<R: ChunkReader> {
-    source: Arc<R>,
+    source: Arc<Source<R>>,
     metadata: ParquetMetaData,
     columns: &'static [Column],
     places: Vec<Option<Place>>,
     /// The next row group, and how many rows of the one before are not decoded.
     group: usize,
     left: u64,
-    chunks: Vec<Option<Chunk<R>>>,
+    chunks: Vec<Option<Chunk<Source<R>>>>,
     /// Decoded rows that were not handed out, and how many to decode next.
     ready: usize,
     step: usize,
@@ -49,9 +51,10 @@ impl<R: ChunkReader + 'static> Parquet<R> {
     /// Reads the footer.
     pub(crate) fn open(source: R, columns: &'static [Column]) -> Result<Parquet<R>, Error> {
         assert!(columns.len() <= MAX_COLUMNS, "more than {MAX_COLUMNS} columns");
+        let source = Source(source);
         let metadata = footer::read(&source)?;
         let places = footer::places(&metadata, columns)?;
-        footer::check(&metadata, &places, source.len())?;
+        footer::check(&metadata, &places, Length::len(&source))?;
         Ok(Parquet {
             source: Arc::new(source),
             metadata,

@@ -398,6 +398,21 @@ fn values_are_not_copied_before_they_are_measured() {
     assert_eq!(count, 40);
 }
 
+/// A header's list that states more elements than the file has bytes ends with the file. The `parquet` crate
+/// took the end of the file for elements, all 2^31 of them, which fuzzing found.
+#[test]
+fn a_list_without_end_ends_with_the_file() {
+    let rows: Vec<Values> = some_rows(20).iter().map(|row| values(row, false)).collect();
+    let mut file = file(PLAIN, &rows);
+    // Of a page: type, sizes, and a field 9 that is a list of 2^31 - 1 doubles.
+    let header = [0x15, 0, 0x15, 16, 0x15, 16, 0x69, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07];
+    file[4..4 + header.len()].copy_from_slice(&header);
+    let start = std::time::Instant::now();
+    let error = read(file).unwrap_err().to_string();
+    assert!(error.starts_with("row 1, column public_key: "), "{error}");
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
 /// A file with any one byte changed is read or refused, without a panic.
 #[test]
 fn no_damage_panics() {
