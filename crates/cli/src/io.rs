@@ -28,7 +28,7 @@ pub(crate) struct Output {
 impl Output {
     /// Refuses, before long work, a file that exists and may not be replaced, and one that cannot be made.
     pub(crate) fn check(&self) -> Outcome {
-        if self.is_stdout() || is_special(&self.output) {
+        if self.is_stream() {
             return Ok(());
         }
         if !self.force && self.output.exists() {
@@ -42,6 +42,11 @@ impl Output {
         self.output == Path::new("-")
     }
 
+    /// Whether it is written as a stream: standard output, a device or a pipe.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.is_stdout() || is_special(&self.output)
+    }
+
     /// Writes all of `bytes`: to a temporary file beside the target, synced, then renamed.
     pub(crate) fn write(&self, bytes: &[u8], access: Access) -> Outcome {
         write(&self.output, bytes, access, self.force)
@@ -50,7 +55,7 @@ impl Output {
     /// Writes what long work has made, and says where it is: where the name was taken meanwhile, a free one
     /// beside it, with a number, for such a result is not thrown away.
     pub(crate) fn keep(&self, bytes: &[u8], access: Access) -> Outcome<PathBuf> {
-        if self.is_stdout() || is_special(&self.output) {
+        if self.is_stream() {
             return self.write(bytes, access).map(|()| self.output.clone());
         }
         let refused = match self.write(bytes, access) {
@@ -79,7 +84,7 @@ impl Output {
     /// Takes room for as many bytes, before something that is spent by making them; `None` where they go
     /// to standard output or to something that is no file.
     pub(crate) fn reserve(&self, len: usize) -> Outcome<Option<NewFile>> {
-        if self.is_stdout() || is_special(&self.output) {
+        if self.is_stream() {
             return Ok(None);
         }
         self.stage(&vec![0; len], Access::Public).map(Some)
@@ -207,7 +212,7 @@ pub(crate) fn exposed(path: &Path, message: impl Display) -> Failure {
         .hint(format!("see that it is unchanged, then run chmod 600 {}", path.display()))
 }
 
-fn exists(path: &Path) -> Failure {
+pub(crate) fn exists(path: &Path) -> Failure {
     Failure::new(Exit::Environment, "io.exists", format!("{} exists", path.display()))
         .hint("choose another name, or give --force to replace it")
 }

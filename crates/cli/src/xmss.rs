@@ -26,6 +26,7 @@ use key::PublicArgs;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use store::StoreArgs;
+use tetralith_keyring::encode;
 use tetralith_xmss::{Error, pkix};
 
 /// The verbs of `tetralith xmss`.
@@ -129,8 +130,8 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
 }
 
 fn public(context: Context, arguments: Pub) -> Outcome {
-    let public = key::public_of(&key::read(&arguments.key)?)?;
-    let raw = key::encode(&public)?;
+    let public = key::public_of(&key::read(&arguments.key)?, &arguments.key)?;
+    let raw = encode(&public)?;
     let bytes = match arguments.format {
         Format::Raw => raw.clone(),
         Format::Pem => pkix::to_pem(&public)

@@ -51,7 +51,7 @@ impl Aside {
     /// [`ErrorKind::ResourceBusy`] where another process writes to the same target; or the file cannot
     /// be made.
     pub fn create(target: &Path, access: Access) -> Result<Self> {
-        let path = aside(target)?;
+        let path = aside_of(target)?;
         for _ in 0..ATTEMPTS {
             match options(access).create_new(true).open(&path) {
                 Ok(file) if is_free(&file) && is_at(&file, &path) => {
@@ -135,7 +135,20 @@ pub fn create_new(path: &Path, bytes: &[u8], access: Access) -> Result<()> {
     aside.create_new().map(drop)
 }
 
-fn aside(target: &Path) -> Result<PathBuf> {
+/// Renames a file, durably; without `replace` it fails where the new name is taken.
+///
+/// # Errors
+/// The file cannot be renamed, or the folder not synced; [`ErrorKind::AlreadyExists`].
+pub fn rename(from: &Path, to: &Path, replace: bool) -> Result<()> {
+    if replace { fs::rename(from, to) } else { rename_new(from, to) }?;
+    sync_folder(to)
+}
+
+/// The name aside of a target, `.NAME.new`, under which a killed process leaves what it had written.
+///
+/// # Errors
+/// [`ErrorKind::InvalidInput`]: the path has no name, as `..` has none.
+pub fn aside_of(target: &Path) -> Result<PathBuf> {
     let name = target.file_name();
     let name = name.ok_or(Error::new(ErrorKind::InvalidInput, "it is not the name of a file"))?;
     let mut aside = OsString::from(".");

@@ -19,6 +19,6 @@ mod aside;
 mod name;
 mod open;
 
-pub use aside::{Access, Aside, create_new, replace};
+pub use aside::{Access, Aside, aside_of, create_new, rename, replace};
 pub use name::{beside, folder, remove, resolved, sync_folder};
 pub use open::{is_at, open_regular, try_lock};

@@ -1,12 +1,12 @@
 //! What a command must not write over, even with `--force`: what it reads, its key, and what belongs to
 //! the key.
 
-use super::key;
 use super::store::StoreArgs;
-use super::with_suffix;
 use crate::failure::{Failure, Outcome};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use tetralith_durable::{beside, folder, resolved};
+use tetralith_keyring::Files;
 
 /// The files that a command has need of, and what each is.
 #[derive(Default)]
@@ -29,12 +29,8 @@ impl Identity {
             use std::os::unix::fs::MetadataExt;
             return Some(Identity::File(found.dev(), found.ino()));
         }
-        let path = key::resolved(path);
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        Some(Identity::Name(folder.canonicalize().ok()?.join(path.file_name()?)))
+        let path = resolved(path);
+        Some(Identity::Name(folder(&path).canonicalize().ok()?.join(path.file_name()?)))
     }
 }
 
@@ -65,14 +61,9 @@ impl Guard {
     /// Guards a key, and what belongs to it: its state, its trees, its notes.
     pub(crate) fn key(mut self, path: &Path, store: &StoreArgs) -> Self {
         self.add(path, "is the key".into());
-        let own = key::resolved(path);
-        let name = own.display();
-        for suffix in [".seen", ".partial", ".partial.new", ".replacing"] {
-            self.add(&with_suffix(&own, suffix), format!("belongs to the key {name}"));
-        }
-        for layer in 0..MAX_LAYERS {
-            let cache = with_suffix(&own, &format!(".nodes.layer{layer}"));
-            self.add(&cache, format!("is a tree of the key {name}"));
+        let files = Files::of(path);
+        for file in files.all() {
+            self.add(&file, format!("belongs to the key {}", files.key().display()));
         }
         self.state(path, store)
     }
@@ -81,9 +72,9 @@ impl Guard {
     pub(crate) fn state(mut self, key: &Path, store: &StoreArgs) -> Self {
         // A store that is no file, or none at all, is told of where it is opened.
         let Some(state) = store.file(key) else { return self };
-        for suffix in ["", "-wal", "-shm", ".lock", ".new"] {
+        for suffix in ["", "-wal", "-shm", ".lock"] {
             let what = format!("is the state of the key {}", key.display());
-            self.add(&with_suffix(&state, suffix), what);
+            self.add(&beside(&state, suffix), what);
         }
         self
     }
@@ -103,6 +94,3 @@ impl Guard {
         }
     }
 }
-
-/// Layers of the tallest hypertree.
-const MAX_LAYERS: u32 = 12;

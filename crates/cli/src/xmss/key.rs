@@ -1,111 +1,48 @@
 //! Key files, and public keys in all their forms.
 
 use super::params::parse as params;
-use super::{store, with_suffix};
+use super::store::{self, StoreArgs};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::io::{self, Access, Output};
+use crate::io::{self, Output};
 use crate::passphrase::{NewPassphrase, PassphraseArgs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use tetralith_keyfile::{Cost, KeyFile};
-use tetralith_xmss::qrl::{ExtendedSeed, public_key_from_bytes, public_key_to_bytes};
-use tetralith_xmss::{Error, Params, Partial, PublicKey, Scheme, SecretKey, aidos, pkix};
+use tetralith_keyfile::KeyFile;
+pub(crate) use tetralith_keyring::Secret;
+use tetralith_keyring::{KIND, Keyring, NewKey, decode, encode};
+use tetralith_xmss::{Error, Params, Partial, PublicKey, Scheme, pkix};
 use zeroize::Zeroizing;
 
-/// The secret part of a key file: the key, and for QRL the seed that it was expanded from.
-pub(crate) struct Secret {
-    pub(crate) key: SecretKey,
-    pub(crate) qrl: Option<ExtendedSeed>,
+/// Opens the secret part of a key file.
+pub(crate) fn secret(
+    context: Context,
+    keyring: &Keyring,
+    passphrase: &PassphraseArgs,
+) -> Outcome<Secret> {
+    io::check_private(context, keyring.files().key())?;
+    let passphrase = passphrase.existing(context, keyring.is_encrypted())?;
+    Ok(keyring.secret(NewPassphrase::from(passphrase).bytes())?)
 }
 
-impl Secret {
-    /// Opens the secret part of the key file that was read at a path.
-    pub(crate) fn open(
-        context: Context,
-        file: &KeyFile,
-        passphrase: &PassphraseArgs,
-        path: &Path,
-    ) -> Outcome<Self> {
-        io::check_private(context, path)?;
-        let passphrase = passphrase.existing(context, file.is_encrypted())?;
-        Self::open_with(file, &NewPassphrase::from(passphrase), path)
-    }
+/// What a command writes as a new key.
+pub(crate) struct New<'a> {
+    pub(crate) output: &'a Output,
+    pub(crate) store: &'a StoreArgs,
+    pub(crate) passphrase: &'a NewPassphrase,
+    pub(crate) resume_at: u64,
+    pub(crate) partial: Option<Partial>,
+}
 
-    /// Opens the secret part with a passphrase that is known already.
-    pub(crate) fn open_with(
-        file: &KeyFile,
-        passphrase: &NewPassphrase,
-        path: &Path,
-    ) -> Outcome<Self> {
-        let opened = file.open(passphrase.bytes());
-        Self::decode(file, &opened.map_err(|error| named(path, error))?)
-    }
-
-    fn decode(file: &KeyFile, bytes: &[u8]) -> Outcome<Self> {
-        let public = public_of(file)?;
-        let size = SECRET_HEADER + 4 * public.params().n();
-        let (key, seed) = bytes
-            .split_at_checked(size)
-            .ok_or(Failure::usage("key.malformed", "the secret part is too short"))?;
-        let key = SecretKey::from_bytes(key)?;
-        if key.public_key() != public {
-            return Err(Failure::usage("key.malformed", "the secret part is another key's"));
-        }
-        let is_qrl = public.params().oid().is_none();
-        let qrl = match seed {
-            [] => None,
-            seed if is_qrl => Some(ExtendedSeed::from_bytes(seed)?),
-            _ => return Err(Failure::usage("key.malformed", "the secret part has trailing bytes")),
-        };
-        Ok(Self { key, qrl })
-    }
-
-    /// The bytes of the secret part.
-    fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
-        let mut bytes = Zeroizing::new(self.key.to_bytes().to_vec());
-        if let Some(qrl) = &self.qrl {
-            bytes.extend_from_slice(&qrl.to_bytes());
-        }
-        bytes
-    }
-
-    /// Writes a new key: its state first, whole and on disk, then its trees, then the key itself, so
-    /// that whatever is interrupted there is no key whose state is missing. What can fail and what
-    /// takes long comes before the state; what fails after it takes the state back.
-    ///
-    /// `partial` goes before the key appears: the same seeds never make a second key.
-    pub(crate) fn write(
-        &self,
-        output: &Output,
-        store: &store::StoreArgs,
-        passphrase: &NewPassphrase,
-        resume_at: u64,
-        partial: Option<Partial>,
-    ) -> Outcome {
-        let public = self.key.public_key();
-        let name = public.params().to_string();
-        let file = KeyFile::public(KIND, &name, &encode(&public)?);
-        let mut rng = crate::random::system();
-        let file =
-            file.seal(&self.to_bytes(), passphrase.protection(), Cost::STANDARD, &mut rng)?;
-        let path = &output.output;
-        let staged = output.stage(file.to_text().as_bytes(), Access::Owner)?;
-        let created = store::create(store, path, &public, resume_at, output.force)?;
-        let had_cache = cache_file(path, public.params().layers()).exists();
-        let cached = self.key.save_cache(&cache_base(path));
-        let removed = cached.and_then(|()| partial.map_or(Ok(()), Partial::remove));
-        let written = removed.map_err(Failure::from).and_then(|()| staged.finish());
-        match written {
-            Ok(()) => store::replaced(path),
-            Err(_) => {
-                if !had_cache {
-                    let _ = std::fs::remove_file(cache_file(path, public.params().layers()));
-                }
-                created.take_back(path);
-            }
-        }
-        written
+impl New<'_> {
+    /// Writes the key with everything that belongs to it.
+    pub(crate) fn write(self, secret: &Secret) -> Outcome {
+        let mut new = NewKey::new(secret, self.passphrase.protection());
+        (new.resume_at, new.partial) = (self.resume_at, self.partial);
+        new.replace = self.output.force;
+        let (options, mut rng) = (self.store.options()?, crate::random::system());
+        Keyring::create(&self.output.output, &options, new, store::now(), &mut rng)?;
+        Ok(())
     }
 }
 
@@ -164,32 +101,9 @@ pub(crate) fn named(path: &Path, error: tetralith_keyfile::Error) -> Failure {
     Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
 }
 
-/// The public key of a key file.
-pub(crate) fn public_of(file: &KeyFile) -> Outcome<PublicKey> {
-    let params = Params::from_name(&file.params)?;
-    let public = decode(&file.public, params.scheme())?;
-    if public.params() != params {
-        return Err(Failure::usage("key.malformed", "the parameter set is not the public key's"));
-    }
-    Ok(public)
-}
-
-/// A public key's raw form.
-pub(crate) fn encode(public: &PublicKey) -> Outcome<Vec<u8>> {
-    Ok(match public.params().oid() {
-        Some(_) => public.to_bytes(),
-        None => public_key_to_bytes(public)?.to_vec(),
-    })
-}
-
-/// Decodes a raw public key; QRL's, of 67 bytes, and AidosKuneen's, of 65, have no length that one with
-/// an identifier could have.
-fn decode(bytes: &[u8], scheme: Scheme) -> Outcome<PublicKey> {
-    Ok(match bytes.len() {
-        67 => public_key_from_bytes(bytes)?,
-        65 => aidos::public_key_from_bytes(bytes)?,
-        _ => PublicKey::from_bytes(scheme, bytes)?,
-    })
+/// The public key of a key file that was read at a path.
+pub(crate) fn public_of(file: &KeyFile, path: &Path) -> Outcome<PublicKey> {
+    Ok(tetralith_keyring::public_of(file, path)?)
 }
 
 /// A public key given to a command.
@@ -216,7 +130,8 @@ impl PublicArgs {
         let public = match core::str::from_utf8(&bytes) {
             Ok(text) if text.contains("-----BEGIN ") => pkix::key_of_pem(text)?,
             Ok(text) if text.starts_with('{') => {
-                public_of(&KeyFile::from_text(text).map_err(|error| named(&self.public, error))?)?
+                let file = KeyFile::from_text(text).map_err(|error| named(&self.public, error))?;
+                public_of(&file, &self.public)?
             }
             Ok(text) if is_hex(text) => self.raw(&io::from_hex("the public key", text)?)?,
             // No identifier begins so, and neither does a key of QRL's or AidosKuneen's.
@@ -234,11 +149,12 @@ impl PublicArgs {
 
     fn raw(&self, bytes: &[u8]) -> Outcome<PublicKey> {
         let scheme = self.params.map_or(Scheme::Xmss, Params::scheme);
-        decode(bytes, scheme).map_err(|failure| {
-            match PublicKey::from_bytes(Scheme::XmssMt, bytes) {
-                Ok(other) if self.params.is_none() => failure.hint(need_params(other.params())),
-                _ => failure,
-            }
+        decode(bytes, scheme).map_err(Failure::from).map_err(|failure| match PublicKey::from_bytes(
+            Scheme::XmssMt,
+            bytes,
+        ) {
+            Ok(other) if self.params.is_none() => failure.hint(need_params(other.params())),
+            _ => failure,
         })
     }
 
@@ -269,25 +185,5 @@ fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Where a new key's tree is kept, of which it has only the top one.
-fn cache_file(key: &Path, layers: u32) -> PathBuf {
-    with_suffix(&cache_base(key), &format!(".layer{}", layers - 1))
-}
-
-/// Where a key's trees are kept.
-pub(crate) fn cache_base(key: &Path) -> PathBuf {
-    with_suffix(&resolved(key), ".nodes")
-}
-
-/// The key's own name, where it was named by symbolic links: what belongs to a key lies beside the key
-/// itself, so that it has one state by whatever name it is used.
-pub(crate) fn resolved(key: &Path) -> PathBuf {
-    io::target(key)
-}
-
 /// How DER's SEQUENCE begins.
 const DER: u8 = 0x30;
-
-const KIND: &str = "xmss";
-/// Bytes of an encoded secret key before its seeds.
-const SECRET_HEADER: usize = 9;

@@ -3,7 +3,7 @@
 use super::guard::Guard;
 use super::key::{self, Secret, told};
 use super::params::parse as params;
-use super::{qrl, store, with_suffix};
+use super::{qrl, store};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
@@ -13,6 +13,7 @@ use rand_core::Rng;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use tetralith_keyfile::{Cost, KeyFile, Protection};
+use tetralith_keyring::Files;
 use tetralith_xmss::qrl::ExtendedSeed;
 use tetralith_xmss::{Derivation, Error, Params, Partial, Progress, SecretKey, Seeds};
 use zeroize::Zeroizing;
@@ -72,7 +73,9 @@ pub(crate) fn keygen(context: Context, arguments: Keygen) -> Outcome {
     let start = Start::of(context, &output, kind, given, &passphrase)?;
     let key = compute(context, start.seeds, start.partial.as_ref())?;
     let secret = Secret { key, qrl: start.qrl };
-    secret.write(&output, &store, &passphrase, 0, start.partial)?;
+    let (output, partial) = (&output, start.partial);
+    let (store, passphrase) = (&store, &passphrase);
+    key::New { output, store, passphrase, resume_at: 0, partial }.write(&secret)?;
     told(context, "made", &output.output, &secret.key.public_key(), 0)
 }
 
@@ -118,7 +121,8 @@ impl Start {
         if !output.output.exists() {
             return Ok(false);
         }
-        let public = key::read(&output.output).and_then(|file| key::public_of(&file));
+        let file = key::read(&output.output);
+        let public = file.and_then(|file| key::public_of(&file, &output.output));
         Ok(public.is_ok_and(|public| public.seed() == self.seeds.public_seed()))
     }
 
@@ -260,7 +264,7 @@ pub(super) fn compute(
 
 /// Where the leaves of a key are kept until it is made.
 fn partial_path(key: &Path) -> PathBuf {
-    with_suffix(&key::resolved(key), ".partial")
+    Files::of(key).partial()
 }
 
 const KIND: &str = "xmss-partial";

@@ -1,12 +1,12 @@
 //! `status`, `reserve` and `restore`.
 
-use super::{key, store};
+use super::store;
 use crate::context::Context;
 use crate::failure::Outcome;
 use serde_json::json;
 use std::path::PathBuf;
 use store::StoreArgs;
-use tetralith_xmss::state::{self, Reservations};
+use tetralith_xmss::state;
 
 /// Arguments of `status`.
 #[derive(clap::Args, Debug)]
@@ -47,12 +47,10 @@ pub(crate) struct Restore {
 
 /// Shows how the indices are spent.
 pub(crate) fn status(context: Context, arguments: Status) -> Outcome {
-    let public = key::public_of(&key::read(&arguments.key)?)?;
-    let found = store::glance(&arguments.store, &arguments.key, &public)?;
-    if found.record.key_id != state::key_id(&public) {
-        return Err(store::failure(&state::StateError::OtherKey));
-    }
-    let status = state::Status::from(&found.record);
+    let keyring = arguments.store.keyring(&arguments.key)?;
+    let public = keyring.public_key();
+    let found = keyring.status()?;
+    let status = found.status;
     warn(context, &status);
     let refused = found.refused.map(|error| store::failure(&error));
     if let Some(refused) = &refused {
@@ -167,12 +165,9 @@ pub(crate) fn warn(context: Context, status: &state::Status) {
 
 /// Hands out indices for good.
 pub(crate) fn reserve(context: Context, arguments: Reserve) -> Outcome {
-    let public = key::public_of(&key::read(&arguments.key)?)?;
-    let store = store::open(&arguments.store, &arguments.key, &public)?;
-    let told = |error| store::failure(&error);
-    let mut state = Reservations::open(store, &public, store::holder()).map_err(told)?;
-    let lease = state.reserve_for(arguments.count, store::now()).map_err(told)?;
-    warn(context, &state.status());
+    let keyring = arguments.store.keyring(&arguments.key)?;
+    let (lease, status) = keyring.reserve(arguments.count, store::now())?;
+    warn(context, &status);
     let last = lease.range.end - 1;
     context.answer(
         format!("indices {} to {last}, fencing number {}", lease.range.start, lease.fencing),
@@ -183,8 +178,9 @@ pub(crate) fn reserve(context: Context, arguments: Reserve) -> Outcome {
 /// Makes a state usable again.
 pub(crate) fn restore(context: Context, arguments: Restore) -> Outcome {
     let Restore { key, resume_at, until, store } = &arguments;
-    let public = key::public_of(&key::read(key)?)?;
-    let left = store::restore(store, key, &public, *resume_at, *until)?.left();
+    let mut rng = crate::random::system();
+    let status = store.keyring(key)?.restore(*resume_at, *until, store::now(), &mut rng)?;
+    let left = status.left;
     context.answer(
         format!("signs from index {} on, {left} left", arguments.resume_at),
         json!({ "next": arguments.resume_at, "left": left }),

@@ -4,7 +4,7 @@
 //! used, nothing is signed. Afterwards a file that fails does not keep the others from being signed.
 
 use super::guard::Guard;
-use super::key::{self, Secret};
+use super::key;
 use super::store::{self, StoreArgs};
 use super::{manage, unnamed, with_suffix};
 use crate::context::Context;
@@ -18,7 +18,7 @@ use tetralith_xmss::Progress;
 use tetralith_xmss::state::{StateError, Status};
 
 /// A signer with a store of any kind.
-type Signer = tetralith_xmss::Signer<store::Store>;
+type Signer = tetralith_xmss::Signer<tetralith_keyring::Store>;
 
 /// Arguments of `sign`.
 #[derive(clap::Args, Debug)]
@@ -57,11 +57,9 @@ struct Signed {
 pub(crate) fn sign(context: Context, arguments: Sign) -> Outcome {
     let jobs = jobs(&arguments)?;
     check(&arguments, &jobs)?;
-    let file = key::read(&arguments.key)?;
-    let secret = Secret::open(context, &file, &arguments.passphrase, &arguments.key)?;
-    let opened = store::open(&arguments.store, &arguments.key, &secret.key.public_key())?;
-    let mut signer = Signer::open(secret.key, opened, store::holder())?;
-    signer.set_cache(&key::cache_base(&arguments.key));
+    let keyring = arguments.store.keyring(&arguments.key)?;
+    let secret = key::secret(context, &keyring, &arguments.passphrase)?;
+    let mut signer = keyring.sign_with(secret)?;
     prepare(context, &mut signer)?;
     let (asked, left) = (jobs.len() as u64, signer.status().left);
     // Where nothing is left, the state says why.

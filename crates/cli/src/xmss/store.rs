@@ -1,350 +1,119 @@
-//! Where a key's state is kept, and how its refusals are told.
+//! The option that names a key's state, and how refusals of keys and states are told.
 
-mod place;
-
-use super::{key, with_suffix};
+use super::key;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::io::Access;
-pub(crate) use place::StoreArgs;
-use place::{Place, as_option, check_links, check_there, default_place, missing, place, seen_path};
-use rand_core::Rng;
+use crate::io;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
-use tetralith_xmss::PublicKey;
-use tetralith_xmss::state::{
-    self, EtcdStore, FileStore, Glance, Holder, KeyNote, Noted, PostgresStore, Record, SqliteStore,
-    StateError, StateStore, noted_by,
-};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tetralith_keyfile::KeyFile;
+use tetralith_keyring::{Error, Files, Keyring, Options, Place};
+use tetralith_xmss::state::StateError;
 
-/// A store of any kind.
-pub(crate) type Store = Box<dyn StateStore>;
-
-/// Opens a key's store, which must hold its state, and locks it where it is not one for several signers.
-pub(crate) fn open(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
-    let place = place(arguments, key)?;
-    check_there(&place, key)?;
-    let mut store = open_or_make(arguments, key, public)?;
-    match store.load().map_err(|error| place.failure(&error))? {
-        Some(_) => Ok(store),
-        None => Err(missing(&place, key)),
-    }
+/// The options that say where a key's state is.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct StoreArgs {
+    /// The key's state: sqlite:PATH, file:PATH, or for several signers postgres://… or etcd://…
+    /// [default: the environment's TETRALITH_STORE, else sqlite:KEY.state]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Wait as long for another process that has the state open
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u64,
 }
 
-/// As [`open`], and makes an empty store where there is none.
-fn open_or_make(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Store> {
-    let place = place(arguments, key)?;
-    let (id, location) = (state::key_id(public), place.location(key));
-    let seen = seen_path(key);
-    let noted = (seen.as_path(), location.as_str());
-    let opened = match &place {
-        Place::Sqlite(path) => SqliteStore::open(path, &holder()).and_then(|s| join(s, noted)),
-        Place::File(path) => FileStore::open(path, &holder()).and_then(|s| join(s, noted)),
-        Place::Postgres(url) => PostgresStore::open(url, id).and_then(|s| join(s, noted)),
-        Place::Etcd(url) => EtcdStore::open(url, id).and_then(|s| join(s, noted)),
-    };
-    opened.map_err(|error| place.failure(&error))
-}
-
-/// Joins a store with the note beside its key.
-fn join(store: impl StateStore + 'static, noted: (&Path, &str)) -> Result<Store, StateError> {
-    Ok(Box::new(Noted::open(store, noted.0, noted.1)?))
-}
-
-/// Reads a key's record without opening its store, and says what a signer would find.
-pub(crate) fn glance(arguments: &StoreArgs, key: &Path, public: &PublicKey) -> Outcome<Glance> {
-    let place = place(arguments, key)?;
-    check_there(&place, key)?;
-    let id = state::key_id(public);
-    let found = match &place {
-        Place::Sqlite(path) => SqliteStore::glance(path),
-        Place::File(path) => FileStore::glance(path),
-        Place::Postgres(url) => PostgresStore::open(url, id).and_then(glance_at),
-        Place::Etcd(url) => EtcdStore::open(url, id).and_then(glance_at),
-    };
-    let mut found = found.map_err(|error| match error {
-        StateError::Missing => missing(&place, key),
-        error => place.failure(&error),
-    })?;
-    let by_note = || KeyNote::refusal(&seen_path(key), &place.location(key), &found.record);
-    if found.refused.is_none() {
-        found.refused = by_note();
-    }
-    Ok(found)
-}
-
-fn glance_at(mut store: impl StateStore) -> Result<Glance, StateError> {
-    let record = store.load()?.ok_or(StateError::Missing)?;
-    let refused = state::refusal(&store, &record);
-    Ok(Glance { record, refused })
-}
-
-/// Refuses an index that something beside the key knows to be spent, in whatever store: the key's own
-/// state, the one that its note names, and every other state of this key in its folder.
-fn check_spent(key: &Path, public: &PublicKey, resume_at: u64) -> Outcome {
-    let (id, own) = (state::key_id(public), key::resolved(key));
-    let mut states = vec![with_suffix(&own, ".state")];
-    let note = KeyNote::read(&seen_path(key)).ok().flatten();
-    let noted = note.as_ref().map(|note| as_option(&note.location, key));
-    if let Some(("sqlite" | "file", path)) = noted.as_deref().and_then(|name| name.split_once(':'))
-    {
-        states.push(path.into());
-    }
-    let entries = std::fs::read_dir(tetralith_durable::folder(&own)).into_iter().flatten();
-    let locks = entries.flatten().map(|entry| entry.path());
-    states.extend(
-        locks.filter(|p| p.extension().is_some_and(|e| e == "lock")).map(|p| p.with_extension("")),
-    );
-    let of_lock = |state: &PathBuf| noted_by(&with_suffix(state, ".lock"));
-    let of_record = |state: &PathBuf| match FileStore::peek(state) {
-        Err(StateError::Kind(_)) => SqliteStore::peek(state).ok(),
-        found => found.ok(),
-    };
-    let noted = note.map(|note| note.seen).into_iter().chain(states.iter().filter_map(of_lock));
-    let noted = noted.map(|seen| (seen.key_id, seen.next));
-    let records = states.iter().filter_map(of_record).map(|record| (record.key_id, record.next));
-    let next = noted.chain(records).filter(|(of, _)| *of == id).map(|(_, next)| next).max();
-    match next {
-        Some(next) if resume_at < next => Err(backward(public, resume_at, next)),
-        _ => Ok(()),
-    }
-}
-
-fn backward(public: &PublicKey, asked: u64, next: u64) -> Failure {
-    match public.params().signatures() {
-        limit if next >= limit => failure(&StateError::Exhausted { limit }),
-        _ => failure(&StateError::Backward { asked, next }),
-    }
-}
-
-/// Makes a state usable again. Where there was none and it fails, nothing is left.
-pub(crate) fn restore(
-    arguments: &StoreArgs,
-    key: &Path,
-    public: &PublicKey,
-    resume_at: u64,
-    until: Option<u64>,
-) -> Outcome<Record> {
-    check_links(&place(arguments, key)?, key)?;
-    check_spent(key, public, resume_at)?;
-    let fresh = Fresh::of(arguments, key)?;
-    let (mut store, id) = (open_or_make(arguments, key, public)?, store_id());
-    let restored = state::restore(&mut store, public, resume_at, until, id, now());
-    if let Err(error) = restored {
-        fresh.take_back(&mut store, id);
-        return Err(match error {
-            StateError::Backward { asked, next } => backward(public, asked, next),
-            error => failure(&error),
-        });
-    }
-    store.load().and_then(|record| record.ok_or(StateError::Missing)).map_err(|e| failure(&e))
-}
-
-/// What of a store was not there before this command.
-struct Fresh {
-    path: Option<PathBuf>,
-    lock: bool,
-    /// The note beside the key, where it is new.
-    note: Option<PathBuf>,
-}
-
-impl Fresh {
-    fn of(arguments: &StoreArgs, key: &Path) -> Outcome<Self> {
-        let path = place(arguments, key)?.path().map(Path::to_owned);
-        let lock = path.as_deref().is_some_and(|path| !with_suffix(path, ".lock").exists());
-        let note = Some(seen_path(key)).filter(|note| !note.exists());
-        Ok(Self { path, lock, note })
-    }
-
-    /// Deletes the files of a store that is held, where they hold no state but one that was to be made; says
-    /// whether they do not.
-    fn take_back(&self, store: &mut Store, id: [u8; 16]) -> bool {
-        let ours = match store.load() {
-            Ok(found) => found.is_none_or(|found| found.store_id == id),
-            Err(_) => false,
-        };
-        if ours {
-            self.delete();
+impl StoreArgs {
+    /// How the state is reached.
+    pub(crate) fn options(&self) -> Outcome<Options> {
+        if self.store.as_deref().is_some_and(has_password) {
+            let message = "--store has a password, which every user of this machine can read in the \
+                           list of processes";
+            return Err(Failure::usage("store.password", message)
+                .hint("set TETRALITH_STORE to the URL instead, and change the password"));
         }
-        ours
+        let store = self.store.clone().or_else(|| std::env::var("TETRALITH_STORE").ok());
+        Ok(Options { store, wait: Duration::from_secs(self.wait), ..Options::default() })
     }
 
-    fn delete(&self) {
-        if let Some(note) = &self.note {
-            let _ = std::fs::remove_file(note);
-        }
-        let Some(path) = &self.path else { return };
-        let lock: &[_] = if self.lock { &[".lock"] } else { &[] };
-        // The lock last: until it is gone, nobody else can have the store.
-        for suffix in ["", "-wal", "-shm"].iter().chain(lock) {
-            let _ = std::fs::remove_file(with_suffix(path, suffix));
-        }
+    /// Reads a key file, with its state in this store.
+    pub(crate) fn keyring(&self, path: &Path) -> Outcome<Keyring> {
+        self.keyring_of(path, key::read(path)?)
     }
-}
 
-/// Creates the state of a new key. With `force`, the state of the key that it replaces, in the file of
-/// that name, is removed; a state of the same key with which something was signed never is, nor one of a
-/// third.
-pub(crate) fn create(
-    arguments: &StoreArgs,
-    key: &Path,
-    public: &PublicKey,
-    resume_at: u64,
-    force: bool,
-) -> Outcome<Created> {
-    let place = place(arguments, key)?;
-    let fresh = Fresh::of(arguments, key)?;
-    // A run that was killed before it wrote its key may have left a state under the key's name; or, where it
-    // was to replace a key, a state where that key's was.
-    let orphan = place == default_place(key) && !key.exists();
-    if (force || orphan) && place.path().is_some() {
-        discard(arguments, key, public, orphan)?;
+    /// As [`keyring`](Self::keyring), of a key file that was read already.
+    pub(crate) fn keyring_of(&self, path: &Path, file: KeyFile) -> Outcome<Keyring> {
+        Ok(Keyring::of(path, file, &self.options()?)?)
     }
-    let (mut store, id) = (open_or_make(arguments, key, public)?, store_id());
-    let made = match state::create(&mut store, public, resume_at, id, now()) {
-        Err(StateError::Exists) if is_new(&mut store, public, resume_at)? => false,
-        Ok(()) => true,
-        Err(error) => {
-            if fresh.take_back(&mut store, id) {
-                replaced(key);
-            }
-            return Err(place.failure(&error));
-        }
-    };
-    Ok(Created { _held: store, made, fresh })
-}
 
-/// The state of a key that is still to be written. It stays locked: until the key is there, nobody signs
-/// with the state or takes it for an orphan.
-pub(crate) struct Created {
-    _held: Store,
-    made: bool,
-    fresh: Fresh,
-}
-
-impl Created {
-    /// Takes back what this run made, where the key could not be written.
-    pub(crate) fn take_back(self, key: &Path) {
-        if self.made {
-            self.fresh.delete();
-            replaced(key);
-        }
+    /// The file that the state of a key is in; `None` where it is in none, or the URL is not known.
+    pub(crate) fn file(&self, key: &Path) -> Option<PathBuf> {
+        let place = Place::parse(self.options().ok()?.store.as_deref(), &Files::of(key)).ok()?;
+        Some(place.path()?.to_owned())
     }
 }
 
-/// Says whether a store holds what `create` would write: a state of this key, and nothing spent.
-fn is_new(store: &mut Store, public: &PublicKey, resume_at: u64) -> Outcome<bool> {
-    let found = store.load().map_err(|error| failure(&error))?;
-    let (id, place) = (state::key_id(public), store.place());
-    Ok(found.is_some_and(|found| {
-        found.key_id == id && found.place == place && found.next == resume_at && untouched(&found)
-    }))
-}
-
-/// No index of it was ever leased.
-fn untouched(record: &Record) -> bool {
-    record.leases.is_empty() && (record.used, record.lost, record.leased) == (0, 0, 0)
-}
-
-/// Deletes the state of the key that is to be replaced, or an `orphan` with which nothing was signed.
-///
-/// Wherever this is cut short, the state that is found next is that of the key to be replaced, or the one
-/// that was announced last, or none.
-fn discard(arguments: &StoreArgs, key: &Path, public: &PublicKey, orphan: bool) -> Outcome {
-    // Held until its files are gone, so that nobody signs with it meanwhile.
-    let mut store = open_or_make(arguments, key, public)?;
-    let id = state::key_id(public);
-    let found = match store.load().map_err(|error| failure(&error))? {
-        None if orphan => return Ok(()),
-        None => return announce(key, &id),
-        Some(found) => found,
-    };
-    if found.key_id == id {
-        return if untouched(&found) { Ok(()) } else { Err(failure(&StateError::Exists)) };
-    }
-    // What was cut short made a state for a key that never came to be: nobody can sign with it.
-    if announced(key) == Some(found.key_id) && untouched(&found) {
-        remove(arguments, key)?;
-        return announce(key, &id);
-    }
-    if orphan {
-        store.check(&found).map_err(|error| failure(&error))?;
-        let unused = untouched(&found) && found.skipped == 0;
-        return if unused { remove(arguments, key) } else { Err(of_another(arguments, key)) };
-    }
-    let replaced = key::read(key).and_then(|file| key::public_of(&file));
-    if replaced.ok().map(|replaced| state::key_id(&replaced)) != Some(found.key_id) {
-        return Err(failure(&StateError::OtherKey)
-            .hint("this state is not that of the key to be replaced; choose another --store"));
-    }
-    announce(key, &id)?;
-    remove(arguments, key)
-}
-
-/// Another key left its state, with which it signed.
-fn of_another(arguments: &StoreArgs, key: &Path) -> Failure {
-    let state = arguments.file(key).unwrap_or_default();
-    let message = format!("{} is the state of another key, which has signed", state.display());
-    Failure::new(Exit::State, "state.exists", message)
-        .hint("choose another name; if that key is gone for good, delete its state and its .lock")
-}
-
-/// Where is written, while a key is replaced, whose state takes the place of its own.
-fn announcement(key: &Path) -> PathBuf {
-    with_suffix(&key::resolved(key), ".replacing")
-}
-
-/// Writes, durably, which key's state comes next, before the one of the key to be replaced goes.
-fn announce(key: &Path, id: &[u8; 32]) -> Outcome {
-    let text = format!("{}\n", hex::encode(id));
-    crate::io::write(&announcement(key), text.as_bytes(), Access::Owner, true)
-}
-
-fn announced(key: &Path) -> Option<[u8; 32]> {
-    let text = crate::io::read_text(&announcement(key), 1 << 10).ok()?;
-    hex::decode(text.trim()).ok()?.try_into().ok()
-}
-
-/// The key is there: nothing is being replaced any more. What stays names a key that has its state.
-pub(crate) fn replaced(key: &Path) {
-    let _ = std::fs::remove_file(announcement(key));
-}
-
-/// Deletes a state that is held. What a server keeps stays: without its key it is a row that nobody signs
-/// with. The lock file stays too: who waits for it must not get one that is gone.
-fn remove(arguments: &StoreArgs, key: &Path) -> Outcome {
-    let place = place(arguments, key)?;
-    let Some(path) = place.path() else { return Ok(()) };
-    for suffix in ["", "-wal", "-shm"] {
-        let path = with_suffix(path, suffix);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::file(&path, &error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Draws what tells two states of one key apart.
-fn store_id() -> [u8; 16] {
-    let mut id = [0; 16];
-    crate::random::system().fill_bytes(&mut id);
-    id
-}
-
-/// This process and the name of its host.
-pub(crate) fn holder() -> Holder {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .ok()
-        .or_else(|| std::env::var("HOSTNAME").ok());
-    let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    Holder::new(name.unwrap_or("this host"))
+/// Whether the URL of a server has a password, before its host or among its parameters.
+fn has_password(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let user = authority.split('/').next().and_then(|host| host.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':'))
+        || query.split('&').any(|part| part.starts_with("password="))
 }
 
 /// Seconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::File { path, source } if source.kind() == ErrorKind::AlreadyExists => {
+                io::exists(&path)
+            }
+            Error::File { path, source } => Failure::file(&path, &source),
+            Error::KeyFile { path, source } => key::named(&path, source),
+            Error::Kind { .. } => Failure::usage("key.kind", message),
+            Error::Malformed { .. } => Failure::usage("key.malformed", message),
+            Error::Key(error) => error.into(),
+            Error::State { source: StateError::Io(_), file: None } => {
+                Failure::new(Exit::Environment, "io.state", message)
+                    .hint("see that the server runs and is reached; no index was used")
+            }
+            Error::State { source, .. } => Failure { message, ..failure(&source) },
+            Error::Missing { elsewhere, .. } => missing(message, elsewhere),
+            Error::Linked { .. } => Failure::new(Exit::State, "state.linked", message)
+                .hint("use the key by the name that its state has, or name the state with --store"),
+            Error::Foreign { .. } => Failure::new(Exit::State, "state.exists", message).hint(
+                "choose another name; if that key is gone for good, delete its state and its .lock",
+            ),
+            Error::NotReplaced => Failure::new(Exit::State, "state.other_key", message)
+                .hint("choose another --store, or name the key's own"),
+            Error::UnknownStore => Failure::usage("store.url", message).hint(
+                "use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE, etcd://HOST or \
+                 etcds://HOST",
+            ),
+            Error::Range { .. } => Failure::new(Exit::State, "state.range", message)
+                .hint("export where the rest of the key is"),
+            Error::Interrupted { form } => Failure::new(Exit::State, "export.interrupted", message)
+                .hint(format!("export it once more with --format {form} to the same file")),
+            _ => Failure::usage("store.url", message),
+        }
+    }
+}
+
+fn missing(message: String, elsewhere: Option<String>) -> Failure {
+    let failure = Failure::new(Exit::State, "state.missing", message);
+    match elsewhere {
+        Some(place) => failure.hint(format!(
+            "give --store {place}; only if that state is lost, see tetralith xmss restore --help"
+        )),
+        None => failure.hint(
+            "if it was lost, restore it past every index used: see tetralith xmss restore --help",
+        ),
+    }
 }
 
 /// How a refusal is told.
@@ -394,4 +163,29 @@ pub(crate) fn failure(error: &StateError) -> Failure {
         _ => (Exit::Environment, "io.state", "see that its disk has room and is writable"),
     };
     Failure::new(exit, code, error).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_has_no_password() {
+        let options = |url: &str| StoreArgs { store: Some(url.to_owned()), wait: 0 }.options();
+        for url in [
+            "postgres://user:secret@host/db",
+            "postgres://user:secret@host",
+            "postgresql://host/db?sslmode=disable&password=secret",
+            "etcd://user:secret@host:2379",
+            "etcds://user:@host?cacert=file",
+            "postgress://user:secret@host/db",
+        ] {
+            let refused = options(url).err().unwrap();
+            assert_eq!(refused.code, "store.password", "{url}");
+            assert!(!refused.message.contains("secret"), "{}", refused.message);
+        }
+        for url in ["postgres://user@host:5432/db", "etcd://host:2379", "file:a:b@c", "sqlite:p@"] {
+            assert!(options(url).is_ok(), "{url}");
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! `import` and `export`: keys of other software, and what becomes of the state here.
 //!
 //! An exported key moves: its indices are spent here before the secret is written, so that two signers
-//! never have one key. Only `--copy`, which says so, leaves it able to sign here.
+//! never have one key. Only `--copy`, which says so, leaves it able to sign here. An export that was
+//! killed is finished by the next one.
 
 use super::guard::Guard;
 use super::key::{self, Secret};
@@ -14,9 +15,10 @@ use crate::io::{self, Access, Output};
 use crate::passphrase::{NewPassphrase, NewPassphraseArgs, PassphraseArgs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use tetralith_keyring::Keyring;
 use tetralith_xmss::Params;
 use tetralith_xmss::qrl::ExtendedSeed;
-use tetralith_xmss::state::{Reservations, StateError, Status};
+use tetralith_xmss::state::StateError;
 use zeroize::Zeroizing;
 
 /// Arguments of `import`.
@@ -190,7 +192,8 @@ impl Import {
         passphrase: &NewPassphrase,
         resume_at: u64,
     ) -> Outcome {
-        secret.write(&self.output, &self.store, passphrase, resume_at, None)?;
+        let (output, store) = (&self.output, &self.store);
+        key::New { output, store, passphrase, resume_at, partial: None }.write(&secret)?;
         key::told(context, "imported", &self.output.output, &secret.key.public_key(), resume_at)
     }
 }
@@ -200,123 +203,103 @@ pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
     let guard = Guard::default().input(arguments.passphrase.file());
     guard.key(&arguments.key, &arguments.store).check(&arguments.output.output)?;
     arguments.output.check()?;
-    let (file, passphrase) = (key::read(&arguments.key)?, &arguments.passphrase);
+    let keyring = arguments.store.keyring(&arguments.key)?;
     io::check_private(context, &arguments.key)?;
-    let passphrase = passphrase.existing(context, file.is_encrypted())?;
+    let passphrase = arguments.passphrase.existing(context, keyring.is_encrypted())?;
     let passphrase = NewPassphrase::from(passphrase);
-    let mut secret = Secret::open_with(&file, &passphrase, &arguments.key)?;
-    let mut origin = Origin::open(&arguments, &secret)?;
-    let leaf = origin.next();
-    let limit = secret.key.params().signatures();
-    if arguments.format.has_index() && leaf >= limit {
-        return Err(store::failure(&StateError::Exhausted { limit }));
+    let secret = keyring.secret(passphrase.bytes())?;
+    let Output { output, force } = &arguments.output;
+    let file = (!arguments.output.is_stream()).then_some(output.as_path());
+    let mut export = keyring.export(file, arguments.form(), arguments.copy)?;
+    let (next, left) = (export.next(), export.left());
+    if !export.is_waiting() {
+        let content = arguments.content(context, &keyring, secret, next, &passphrase)?;
+        export.write(content, store::now(), &mut crate::random::system())?;
     }
-    let text = match (arguments.format, &secret.qrl) {
-        (Form::QrlMnemonic, Some(seed)) => seed.to_mnemonic(),
-        (Form::QrlSeed, Some(seed)) => Zeroizing::new(hex::encode(seed.to_bytes())),
-        (Form::Aidos, _) => {
-            let base = key::cache_base(&arguments.key);
-            aidos::write(context, &mut secret.key, &base, leaf, &passphrase, arguments.plain)?
-        }
-        (Form::Pkcs8, _) => pkcs8::write(&secret.key, leaf, &passphrase, arguments.plain)?,
-        _ => {
-            let failure = Failure::usage("key.not_qrl", "the key was not made from a QRL seed");
-            return Err(failure.hint("give --format pkcs8, or aidos for AidosKuneen/xmss"));
-        }
-    };
-    let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
-    if !arguments.format.has_index() {
-        bytes.push(b'\n');
+    tell(context, &arguments, &export);
+    let moved = export.moves();
+    if file.is_none() {
+        let content = export.content()?;
+        arguments.output.write(&content, Access::Owner)?;
+        return Ok(export.finish(*force)?);
     }
-    let Output { output, .. } = &arguments.output;
-    if output == Path::new("-") {
-        origin.leave(context, leaf)?;
-        return arguments.output.write(&bytes, Access::Owner);
-    }
-    // Room for the secret is there before the state is spent, the secret itself only after.
-    let mut staged = arguments.output.stage(&vec![b' '; bytes.len()], Access::Owner)?;
-    let left = origin.leave(context, leaf)?;
-    staged.rewrite(&bytes)?;
-    staged.finish()?;
+    export.finish(*force)?;
     let name = output.display().to_string();
-    // Of a key that has nothing left, nothing moves.
-    let moved = left > 0 && matches!(origin, Origin::Moves(_));
     context.answer(
         format!("secret in {name}"),
         json!({
-            "file": name, "next": leaf, "left": left, "moved": moved,
+            "file": name, "next": next, "left": left, "moved": moved,
             "plain": !arguments.is_encrypted(),
         }),
     )
+}
+
+/// Says what becomes of the key here.
+fn tell(context: Context, arguments: &Export, export: &tetralith_keyring::Export) {
+    let (next, left) = (export.next(), export.left());
+    if left == 0 {
+        let text = "nothing of the key is left here: its indices were spent, or exported before";
+        context.event("key.exhausted", text, json!({ "next": next }));
+    } else if arguments.copy {
+        let text = format!(
+            "warning: the key still signs here, from index {next} on; two signers of one index let \
+             anybody forge"
+        );
+        context.event("key.copied", text, json!({ "next": next, "left": left }));
+    } else {
+        let text = format!("the key no longer signs here; go on with it at index {next}");
+        context.event("key.moved", text, json!({ "next": next }));
+    }
 }
 
 impl Export {
     fn is_encrypted(&self) -> bool {
         self.format.has_index() && !self.plain
     }
-}
 
-/// What becomes of the state that the exported key had here.
-enum Origin {
-    Moves(Box<Reservations<store::Store>>),
-    Stays(Box<Status>),
-}
-
-impl Origin {
-    fn open(arguments: &Export, secret: &Secret) -> Outcome<Self> {
-        let public = secret.key.public_key();
-        let opened = store::open(&arguments.store, &arguments.key, &public)?;
-        let state = Reservations::open(opened, &public, store::holder());
-        let state = state.map_err(|error| store::failure(&error))?;
-        let status = state.status();
-        if status.until < status.limit {
-            // What reads the export knows no end: it would go on with the indices of another place.
-            let (until, limit) = (status.until, status.limit);
-            let message = format!("only the indices below {until} of {limit} are for this place");
-            return Err(Failure::new(Exit::State, "state.range", message)
-                .hint("export where the rest of the key is"));
-        }
-        if arguments.copy {
-            return Ok(Origin::Stays(Box::new(status)));
-        }
-        Ok(Origin::Moves(Box::new(state)))
-    }
-
-    /// The first index that was never leased here.
-    fn next(&self) -> u64 {
-        match self {
-            Origin::Moves(state) => state.status().next,
-            Origin::Stays(status) => status.next,
+    /// What is written, in one word.
+    fn form(&self) -> &'static str {
+        match (self.format, self.plain) {
+            (Form::QrlMnemonic, _) => "qrl-mnemonic",
+            (Form::QrlSeed, _) => "qrl-seed",
+            (Form::Aidos, false) => "aidos",
+            (Form::Aidos, true) => "aidos --plain",
+            (Form::Pkcs8, false) => "pkcs8",
+            (Form::Pkcs8, true) => "pkcs8 --plain",
         }
     }
 
-    /// Spends what is left here, or says that it is not; returns how much was left.
-    fn leave(&mut self, context: Context, leaf: u64) -> Outcome<u64> {
-        let left = match self {
-            Origin::Moves(state) => state.status().left,
-            Origin::Stays(status) => status.left,
-        };
-        if left == 0 {
-            let text =
-                "nothing of the key is left here: its indices were spent, or exported before";
-            context.event("key.exhausted", text, json!({ "next": leaf }));
-            return Ok(0);
-        }
-        match self {
-            Origin::Stays(_) => {
-                let text = format!(
-                    "warning: the key still signs here, from index {leaf} on; two signers of one \
-                     index let anybody forge"
-                );
-                context.event("key.copied", text, json!({ "next": leaf, "left": left }));
+    /// The secret in the form that was asked for, to go on at the index `next`.
+    fn content(
+        &self,
+        context: Context,
+        keyring: &Keyring,
+        mut secret: key::Secret,
+        next: u64,
+        passphrase: &NewPassphrase,
+    ) -> Outcome<Zeroizing<Vec<u8>>> {
+        let limit = keyring.public_key().params().signatures();
+        let line = |text: &str| Zeroizing::new(format!("{text}\n").into_bytes());
+        match (self.format, &secret.qrl) {
+            (Form::QrlMnemonic, Some(seed)) => Ok(line(&seed.to_mnemonic())),
+            (Form::QrlSeed, Some(seed)) => Ok(line(&Zeroizing::new(hex::encode(seed.to_bytes())))),
+            (form, _) if form.has_index() && next >= limit => {
+                Err(store::failure(&StateError::Exhausted { limit }))
             }
-            Origin::Moves(state) => {
-                let lease = state.reserve_for(left, store::now());
-                lease.map_err(|error| store::failure(&error))?;
-                let text = format!("the key no longer signs here; go on with it at index {leaf}");
-                context.event("key.moved", text, json!({ "next": leaf }));
+            (Form::Aidos, _) => {
+                let base = keyring.files().nodes();
+                let text =
+                    aidos::write(context, &mut secret.key, &base, next, passphrase, self.plain)?;
+                Ok(Zeroizing::new(text.as_bytes().to_vec()))
+            }
+            (Form::Pkcs8, _) => {
+                let text = pkcs8::write(&secret.key, next, passphrase, self.plain)?;
+                Ok(Zeroizing::new(text.as_bytes().to_vec()))
+            }
+            _ => {
+                let failure = Failure::usage("key.not_qrl", "the key was not made from a QRL seed");
+                Err(failure.hint("give --format pkcs8, or aidos for AidosKuneen/xmss"))
             }
         }
-        Ok(left)
     }
 }

@@ -14,7 +14,7 @@ impl Place {
         place
     }
 
-    fn sign_at(&self, store: &str) -> u64 {
+    pub(super) fn sign_at(&self, store: &str) -> u64 {
         let line = format!("sign -k k --force m --store {store}");
         self.done(&line).object["index"].as_u64().unwrap()
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
 mod backups;
+mod exports;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod forms;

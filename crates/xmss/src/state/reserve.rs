@@ -114,6 +114,33 @@ impl<S: StateStore> Reservations<S> {
         Ok(Lease { range, fencing: self.record.epoch })
     }
 
+    /// Leases all that is left for good, from the index `from` on, and gives the state the number `mark`,
+    /// by which this commit is recognized later: see [`store_id`](Self::store_id).
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve); [`StateError::Conflict`] where another signer leased `from`.
+    pub fn hand_over(&mut self, from: u64, mark: [u8; 16], now: u64) -> Result<Lease, StateError> {
+        self.check_process()?;
+        let mut range = 0..0;
+        self.change(now, |record| {
+            if record.next != from {
+                return Err(StateError::Conflict { expected: Some(record.epoch - 1) });
+            }
+            let left = record.left();
+            range = Self::advance(record, left)?;
+            record.leased += left;
+            record.store_id = mark;
+            Ok(())
+        })?;
+        Ok(Lease { range, fencing: self.record.epoch })
+    }
+
+    /// The number of the state: drawn when it was created, restored or handed over.
+    #[must_use]
+    pub fn store_id(&self) -> [u8; 16] {
+        self.record.store_id
+    }
+
     /// Takes the next index of the lease, leasing `batch` more (or what is left) where it is used up.
     ///
     /// # Errors
