@@ -144,7 +144,8 @@ impl<S: StateStore> Signer<S> {
     ///
     /// # Errors
     /// [`Error::State`]; then no index was used that could be used again. [`Error::Fault`], where the
-    /// signature is wrong; see [`set_check`](Self::set_check).
+    /// signature is wrong, and wrong again with trees that were made anew; see
+    /// [`set_check`](Self::set_check).
     ///
     /// # Security
     /// The commit is durable before a secret of the index is touched. Constant time but for the
@@ -177,6 +178,40 @@ impl<S: StateStore> Signer<S> {
         let hash = MessageHash::new(p, &r[..p.n()], root, index);
         let check = self.check.then(|| (r, hash.clone()));
         Ok(StreamSigner { signer: self, index, ahead, r, hash, check })
+    }
+
+    /// Makes the trees of an index anew after a fault, in memory and in the cache.
+    ///
+    /// # Security
+    /// The root of a lower tree was signed by a one-time key of the tree above it, perhaps in a signature
+    /// that was released. If another root took its place, that key would sign twice. So a tree whose
+    /// root comes out differently is taken only where this index is the first of the tree.
+    fn rebuild(&mut self, index: u64) -> Result<(), Error> {
+        self.ahead.clear();
+        let old: Vec<_> = self.layers.iter_mut().map(Option::take).collect();
+        let p = self.key.params();
+        let mut trees = Vec::new();
+        for (layer, old) in (0..p.layers()).zip(old) {
+            let (at, _) = place(p, index, layer);
+            let tree = Tree::build(&self.key, at, &(), &Progress::silent())?;
+            let is_first = index.trailing_zeros() >= (layer + 1) * p.tree_height();
+            let known = match at == self.key.top() {
+                true => Some(self.key.root()),
+                false => old.as_ref().map(|old| old.tree.root()).filter(|_| !is_first),
+            };
+            if known.is_some_and(|root| root != tree.root()) {
+                return Err(Error::Fault);
+            }
+            trees.push(tree);
+        }
+        for (slot, tree) in self.layers.iter_mut().zip(trees) {
+            #[cfg(feature = "file")]
+            if let Some(base) = &self.cache {
+                self.unstored = crate::cache::save(&self.key, &tree, base).err();
+            }
+            *slot = Some(Layer { tree, signed: None });
+        }
+        Ok(())
     }
 
     /// Makes ready the trees that the next signature needs, which otherwise it does itself: computes
@@ -288,6 +323,8 @@ impl<S: StateStore> Signer<S> {
             self.auth_path(index, layer, leaf, &mut out, &Progress::silent())?;
         }
         debug_assert_eq!(out.len(), p.signature_bytes());
+        // The signature is about to be released: mark it public.
+        ct::public_bytes(&mut out);
         Ok(out)
     }
 
@@ -445,17 +482,22 @@ impl<S: StateStore> StreamSigner<'_, S> {
         let Self { signer, index, ahead, r, hash, check } = self;
         let (n, digest) = (signer.key.params().n(), hash.finish());
         let message = (&r[..n], &digest[..n]);
-        let mut signature = signer.sign_digest(index, message, ahead.as_ref())?;
+        let signature = signer.sign_digest(index, message, ahead.as_ref())?;
         signer.spent.extend(ahead);
-        // The signature is about to be released: mark it public.
-        ct::public_bytes(&mut signature);
-        if check.is_some_and(|check| !signer.is_valid(&signature, index, check)) {
-            // Whatever was wrong, nothing of it is kept.
-            signer.layers.iter_mut().for_each(|layer| *layer = None);
-            signer.ahead.clear();
-            return Err(Error::Fault);
+        let valid = |signer: &Signer<S>, signature: &[u8]| {
+            check.clone().is_none_or(|check| signer.is_valid(signature, index, check))
+        };
+        if valid(signer, &signature) {
+            return Ok(signature);
         }
-        Ok(signature)
+        // Nothing was released, so the index may sign this message, and no other, once more.
+        signer.rebuild(index)?;
+        let signature = signer.sign_digest(index, message, None)?;
+        if valid(signer, &signature) {
+            return Ok(signature);
+        }
+        signer.layers.iter_mut().for_each(|layer| *layer = None);
+        Err(Error::Fault)
     }
 }
 
@@ -479,3 +521,91 @@ fn randomizer(key: &SecretKey, index: u64) -> Zeroizing<Value> {
 
 /// Cannot be: `tree` is called before.
 const NO_TREE: Error = Error::Malformed { what: "signer", why: "a tree is missing" };
+
+#[cfg(test)]
+#[cfg(feature = "file")]
+mod tests {
+    use super::*;
+    use crate::cache;
+    use crate::seeds::Seeds;
+    use crate::state::{FileStore, create};
+    use crate::tree::Shape;
+    use crate::{Derivation, Signature};
+    use std::path::Path;
+
+    fn key(name: &str) -> SecretKey {
+        let params = Params::from_name(name).unwrap();
+        let seeds = Seeds::from_bytes(params, Derivation::PrfKeygen, &vec![7; 3 * params.n()]);
+        let key = seeds.unwrap().build(&Progress::silent()).unwrap();
+        // Without its tree, as from a file.
+        SecretKey::from_bytes(&key.to_bytes()).unwrap()
+    }
+
+    fn signer(name: &str, folder: &Path) -> Signer<FileStore> {
+        let (key, holder) = (key(name), Holder::new("test"));
+        let mut store = FileStore::open(&folder.join("state"), &holder).unwrap();
+        if !folder.join("state").exists() {
+            create(&mut store, &key.public_key(), 0, [7; 16], 0).unwrap();
+        }
+        let mut signer = Signer::open(key, store, holder).unwrap();
+        signer.set_cache(&folder.join("nodes"));
+        signer
+    }
+
+    /// Keeps a layer's first tree with one byte changed, as a fault in memory would have left it.
+    fn spoil(key: &SecretKey, layer: u32, byte: impl Fn(&[u8]) -> usize, folder: &Path) {
+        let at = TreePlace { layer, tree: 0 };
+        let tree = Tree::build(key, at, &(), &Progress::silent()).unwrap();
+        let mut nodes = tree.in_memory().unwrap().to_vec();
+        let byte = byte(&nodes);
+        nodes[byte] ^= 1;
+        let spoiled = Tree::of_nodes(at, Shape::of(key.params()), nodes);
+        cache::save(key, &spoiled, &folder.join("nodes")).unwrap();
+    }
+
+    fn sign(signer: &mut Signer<FileStore>) -> Result<u64, Error> {
+        let signature = signer.sign(b"message", 0)?;
+        signer.public_key().verify(b"message", &signature)?;
+        Ok(Signature::from_bytes(signer.params(), &signature)?.index())
+    }
+
+    /// The root of the lower tree is its last node, the sibling of the first leaf its second.
+    #[test]
+    fn a_fault_in_a_kept_tree_costs_no_index() {
+        let root = |nodes: &[u8]| nodes.len() - 1;
+        let leaf = |_: &[u8]| 32;
+        for (name, layers) in [("QRL-SHA2_4_256", 1), ("XMSSMT-SHA2_20/4_256", 4)] {
+            for layer in 0..layers {
+                let folder = tempfile::tempdir().unwrap();
+                let folder = folder.path();
+                spoil(&key(name), layer, leaf, folder);
+                assert_eq!(sign(&mut signer(name, folder)), Ok(0), "{name} {layer}");
+                // The file is whole again.
+                let at = TreePlace { layer, tree: 0 };
+                let mut kept = cache::open(&key(name), at, &folder.join("nodes")).unwrap();
+                let mut built = Tree::build(&key(name), at, &(), &Progress::silent()).unwrap();
+                let (mut path, mut expected) = (Vec::new(), Vec::new());
+                kept.auth_path(0, &mut path).unwrap();
+                built.auth_path(0, &mut expected).unwrap();
+                assert_eq!(path, expected);
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        spoil(&key("XMSSMT-SHA2_20/4_256"), 0, root, folder.path());
+        assert_eq!(sign(&mut signer("XMSSMT-SHA2_20/4_256", folder.path())), Ok(0));
+    }
+
+    #[test]
+    fn a_one_time_key_signs_no_second_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let (name, folder) = ("XMSSMT-SHA2_20/4_256", folder.path());
+        assert_eq!(sign(&mut signer(name, folder)), Ok(0));
+        // Whether signatures with this root were released nobody knows.
+        spoil(&key(name), 0, |nodes| nodes.len() - 1, folder);
+        for _ in 0..2 {
+            assert_eq!(sign(&mut signer(name, folder)), Err(Error::Fault));
+        }
+        std::fs::remove_file(folder.join("nodes.layer0")).unwrap();
+        assert_eq!(sign(&mut signer(name, folder)), Ok(3));
+    }
+}

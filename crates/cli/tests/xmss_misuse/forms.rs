@@ -181,4 +181,21 @@ fn pkcs8_moves_a_key_with_its_index() {
     place.done("keygen -o qrl --params QRL-SHA2_4_256");
     assert_eq!(place.run("export qrl --format pkcs8 -o x").exit, 2);
     assert!(!place.at("x").exists());
+
+/// The trees of a key are of no use to another one, though it has the same seeds.
+#[test]
+fn seeds_that_are_used_another_way_find_no_old_tree() {
+    let place = Place::new();
+    fs::write(place.at("seeds"), "07".repeat(96)).unwrap();
+    let keygen = "keygen -o k --params XMSSMT-SHA2_20/4_256 --seed-file seeds --no-passphrase";
+    place.done(keygen);
+    for index in 0..2 {
+        let told = place.done("sign -k k --force m");
+        assert_eq!(told.object["index"], index);
+    }
+    place.done(&format!("{keygen} --force --derivation prf-counter"));
+    for index in 0..2 {
+        let told = place.done("sign -k k --force m");
+        assert_eq!(told.object["index"], index);
+    }
 }
