@@ -115,6 +115,9 @@ impl From<tetralith_keyfile::Error> for Failure {
                 (Exit::Usage, "key.not_encrypted", Some("leave the passphrase out"))
             }
             Error::NoSecret => (Exit::Usage, "key.no_secret", Some("name the secret key's file")),
+            Error::Checksum => {
+                (Exit::Usage, "key.malformed", Some("put the key file back from its backup"))
+            }
             _ => (Exit::Usage, "key.malformed", None),
         };
         let failure = Failure::new(exit, code, error);

@@ -31,6 +31,7 @@ use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{Key, KeyInit, XChaCha20Poly1305, XNonce};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 mod exposure;
@@ -53,6 +54,9 @@ pub enum Error {
     /// The parsed file would be written otherwise.
     #[error("key file is not in its canonical form (spacing, order or number format differ)")]
     NotCanonical,
+    /// The checksum of an unencrypted file is not that of its content.
+    #[error("the key file was changed: its checksum does not fit its content")]
+    Checksum,
     /// Argon2id's parameters are outside the bounds of [`Cost`].
     #[error(
         "key file asks for Argon2id with {memory_kib} KiB of memory and {passes} passes; accepted are \
@@ -266,7 +270,10 @@ impl KeyFile {
             public: hex::encode(&self.public),
             secret: match &self.secret {
                 Secret::Absent => None,
-                Secret::Plain(secret) => Some(SecretText::Plain { plain: hex::encode(secret) }),
+                Secret::Plain(secret) => Some(SecretText::Plain {
+                    plain: hex::encode(secret),
+                    checksum: self.checksum(secret),
+                }),
                 Secret::Sealed { cost, salt, nonce, ciphertext } => Some(SecretText::Sealed {
                     kdf: "argon2id".into(),
                     memory_kib: cost.memory_kib,
@@ -304,13 +311,28 @@ impl KeyFile {
         if parsed.version != VERSION {
             return Err(Error::Version(parsed.version));
         }
+        let checksum = match &parsed.secret {
+            Some(SecretText::Plain { checksum, .. }) => Some(checksum.clone()),
+            _ => None,
+        };
         let file = KeyFile {
             public: bytes("public", &parsed.public)?,
             secret: parsed.secret.map_or(Ok(Secret::Absent), Secret::from_text)?,
             kind: parsed.kind,
             params: parsed.params,
         };
+        if let (Secret::Plain(secret), Some(checksum)) = (&file.secret, checksum)
+            && file.checksum(secret) != checksum
+        {
+            return Err(Error::Checksum);
+        }
         if file.to_text().as_str() == text { Ok(file) } else { Err(Error::NotCanonical) }
+    }
+
+    /// What shows a wrong digit in a file that is not encrypted: SHA-256 of the readable part and the
+    /// secret, in hex.
+    fn checksum(&self, secret: &[u8]) -> String {
+        hex::encode(Sha256::new_with_prefix(self.header()).chain_update(secret).finalize())
     }
 
     /// The readable part as associated data: each field with its length before it.
@@ -327,7 +349,7 @@ impl KeyFile {
 impl Secret {
     fn from_text(text: SecretText) -> Result<Self, Error> {
         match text {
-            SecretText::Plain { plain } => {
+            SecretText::Plain { plain, .. } => {
                 Ok(Secret::Plain(Zeroizing::new(bytes("plain", &plain)?)))
             }
             SecretText::Sealed { kdf, memory_kib, passes, salt, cipher, nonce, ciphertext } => {
@@ -403,6 +425,7 @@ enum SecretText {
     },
     Plain {
         plain: String,
+        checksum: String,
     },
 }
 

@@ -119,3 +119,21 @@ fn an_unencrypted_file_says_so() {
     assert_eq!(file.open(None).unwrap().as_slice(), b"secret");
     assert!(matches!(file.open(Some(b"x")), Err(Error::NotEncrypted)));
 }
+
+/// Neither the secret nor what is readable beside it can have a wrong digit that is not noticed.
+#[test]
+fn a_wrong_digit_in_an_unencrypted_file_is_found() {
+    let mut rng = chacha20::ChaCha20Rng::from_seed([1; 32]);
+    let file = KeyFile::public("xmss", "XMSS-SHA2_10_256", &[9; 8])
+        .seal(b"secret", Protection::None, Cost::STANDARD, &mut rng)
+        .unwrap();
+    let text = file.to_text();
+    let mut found = 0;
+    for (at, digit) in text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_hexdigit()) {
+        let mut bad = text.as_bytes().to_vec();
+        bad[at] = if digit == b'1' { b'2' } else { b'1' };
+        let error = KeyFile::from_text(core::str::from_utf8(&bad).unwrap()).unwrap_err();
+        found += usize::from(matches!(error, Error::Checksum));
+    }
+    assert!(found >= 2 * (8 + 6 + 32), "{found}");
+}

@@ -199,3 +199,15 @@ fn seeds_that_are_used_another_way_find_no_old_tree() {
         assert_eq!(told.object["index"], index);
     }
 }
+
+#[test]
+fn a_wrong_digit_in_a_plain_key_costs_no_index() {
+    let place = Place::with_key();
+    let text = fs::read_to_string(place.at("k")).unwrap();
+    let at = text.find("\"plain\": \"").unwrap() + 40;
+    let digit = if &text[at..=at] == "1" { "2" } else { "1" };
+    fs::write(place.at("k"), format!("{}{digit}{}", &text[..at], &text[at + 1..])).unwrap();
+    place.refused("sign -k k m", 2, "key.malformed").says("checksum");
+    fs::write(place.at("k"), text).unwrap();
+    assert_eq!(place.done("sign -k k m").object["index"], 0);
+}
