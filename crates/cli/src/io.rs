@@ -11,8 +11,10 @@ use std::fmt::Display;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 pub(crate) use tetralith_durable::{Access, resolved as target};
-use tetralith_durable::{Aside, folder};
-use tetralith_keyfile::Exposure;
+use tetralith_durable::{Aside, folder, open_regular};
+use tetralith_keyfile::{Exposure, KeyFile, MAX_TEXT};
+use tetralith_xmss::state::noted_by;
+use zeroize::Zeroizing;
 
 /// Where a result is written.
 #[derive(Args, Clone, Debug)]
@@ -217,6 +219,66 @@ pub(crate) fn exists(path: &Path) -> Failure {
         .hint("choose another name, or give --force to replace it")
 }
 
+/// What a file holds that `--force` is not meant for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// A secret key of this kind.
+    Key(String),
+    /// Something that belongs to a key.
+    Part(&'static str),
+}
+
+impl Kept {
+    /// Looks into a file.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let file = open_regular(path, std::fs::File::options().read(true)).ok()?;
+        let mut bytes = Zeroizing::new(Vec::new());
+        file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
+        let locked = || tetralith_durable::beside(path, ".lock").exists();
+        match &bytes[..] {
+            bytes if bytes.starts_with(b"tetralith xmss state ") => {
+                Some(Self::Part("a key's state"))
+            }
+            bytes if bytes.starts_with(b"tetralith xmss partial ") => {
+                Some(Self::Part("a key that is being made"))
+            }
+            bytes if bytes.starts_with(b"SQLite format 3") && locked() => {
+                Some(Self::Part("a key's state"))
+            }
+            _ if noted_by(path).is_some() => Some(Self::Part("the note of a key's state")),
+            bytes => Self::key(core::str::from_utf8(bytes).ok()?),
+        }
+    }
+
+    fn key(text: &str) -> Option<Self> {
+        let file = KeyFile::from_text(text).ok()?;
+        let public = matches!(file.open(None), Err(tetralith_keyfile::Error::NoSecret));
+        (!public).then_some(Self::Key(file.kind))
+    }
+
+    /// Refuses to write over the file.
+    pub(crate) fn refusal(&self, path: &Path) -> Failure {
+        let what = match self {
+            Kept::Key(kind) => format!("a secret key for {kind}"),
+            Kept::Part(what) => (*what).to_owned(),
+        };
+        let message = format!("{} holds {what}: it is not written over", path.display());
+        Failure::usage("output.guarded", message)
+            .hint("choose another name, or delete the file yourself if nobody needs it")
+    }
+}
+
+/// Refuses to replace another kind of key, and anything that belongs to a key.
+fn check_kept(path: &Path, bytes: &[u8]) -> Outcome {
+    match Kept::of(path) {
+        Some(kept) => {
+            let new = core::str::from_utf8(bytes).ok().and_then(Kept::key);
+            if new.as_ref() == Some(&kept) { Ok(()) } else { Err(kept.refusal(path)) }
+        }
+        None => Ok(()),
+    }
+}
+
 /// Writes a whole file, or standard output for `-`; without `force` an existing file stays.
 pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> Outcome {
     if path == Path::new("-") {
@@ -227,6 +289,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, force: bool) -> O
         let failed = |error: std::io::Error| Failure::file(path, &error);
         let mut file = std::fs::File::options().write(true).open(path).map_err(failed)?;
         return file.write_all(bytes).map_err(failed);
+    }
+    if force {
+        check_kept(path, bytes)?;
     }
     let mut file = NewFile::begin(path, access, force)?;
     file.write_all(bytes).map_err(|error| Failure::file(path, &error))?;

@@ -16,9 +16,13 @@
 //! ```
 
 mod aside;
+#[cfg(unix)]
+mod identity;
 mod name;
 mod open;
 
 pub use aside::{Access, Aside, aside_of, create_new, rename, replace};
+#[cfg(unix)]
+pub use identity::identity;
 pub use name::{beside, folder, remove, resolved, sync_folder};
 pub use open::{is_at, open_regular, try_lock};

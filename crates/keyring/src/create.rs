@@ -86,6 +86,7 @@ impl Keyring {
 /// What of a store was not there before this call.
 pub(crate) struct Fresh {
     path: Option<PathBuf>,
+    state: bool,
     lock: bool,
     /// The note beside the key, where it is new.
     note: Option<PathBuf>,
@@ -95,8 +96,9 @@ impl Fresh {
     pub(crate) fn of(site: &Site) -> Self {
         let path = site.place.path().map(Path::to_owned);
         let lock = path.as_deref().is_some_and(|path| !beside(path, ".lock").exists());
+        let state = path.as_deref().is_some_and(|path| !path.exists());
         let note = Some(site.files.seen()).filter(|note| !note.exists());
-        Self { path, lock, note }
+        Self { path, state, lock, note }
     }
 
     /// Deletes the files of a store that is held, where they hold no state but one that was to be made;
@@ -104,12 +106,29 @@ impl Fresh {
     pub(crate) fn take_back(&self, store: &mut Store, id: [u8; 16]) -> bool {
         let ours = match store.load() {
             Ok(found) => found.is_none_or(|found| found.store_id == id),
-            Err(_) => false,
+            Err(_) => self.state,
         };
         if ours {
             self.delete();
         }
         ours
+    }
+
+    /// Deletes the files of a store that could not be opened, where it is new and holds nothing.
+    pub(crate) fn sweep(&self, site: &Site) {
+        if !self.state {
+            return;
+        }
+        let empty = match site.held() {
+            Ok(mut store) => matches!(store.load(), Ok(None)),
+            // Another process is at work on it.
+            Err(StateError::Held(_)) => false,
+            // Half made on a full disk; no key can be its own.
+            Err(_) => !site.files.key().exists(),
+        };
+        if empty {
+            self.delete();
+        }
     }
 
     fn delete(&self) {
@@ -161,9 +180,10 @@ impl Site {
         let own = self.place == Place::Sqlite(self.files.state());
         let orphan = own && !self.files.key().exists();
         if (force || orphan) && self.place.path().is_some() {
-            self.discard(public, orphan)?;
+            self.discard(public, orphan).inspect_err(|_| fresh.sweep(self))?;
         }
-        let (mut store, id) = (self.open_or_make(public)?, draw(rng));
+        let opened = self.open_or_make(public);
+        let (mut store, id) = (opened.inspect_err(|_| fresh.sweep(self))?, draw(rng));
         let made = match state::create(&mut store, public, resume_at, id, now) {
             Err(StateError::Exists) if self.is_new(&mut store, public, resume_at)? => false,
             Ok(()) => true,

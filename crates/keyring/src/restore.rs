@@ -34,7 +34,8 @@ impl Keyring {
         site.place.check_links(&site.files, &site.name)?;
         site.check_spent(public, resume_at)?;
         let fresh = Fresh::of(site);
-        let (mut store, id) = (site.open_or_make(public)?, draw(rng));
+        let opened = site.open_or_make(public);
+        let (mut store, id) = (opened.inspect_err(|_| fresh.sweep(site))?, draw(rng));
         let restored = state::restore(&mut store, public, resume_at, until, id, now);
         if let Err(error) = restored {
             fresh.take_back(&mut store, id);

@@ -75,6 +75,15 @@ impl Site {
         opened.map_err(|error| self.refused(error))
     }
 
+    /// The store alone, without the note, if it is in a file and free.
+    pub(crate) fn held(&self) -> Result<Store, StateError> {
+        match &self.place {
+            Place::Sqlite(path) => Ok(Box::new(SqliteStore::open(path, &self.holder())?)),
+            Place::File(path) => Ok(Box::new(FileStore::open(path, &self.holder())?)),
+            Place::Postgres(_) | Place::Etcd(_) => Err(StateError::Missing),
+        }
+    }
+
     /// Joins a store with the note beside its key.
     fn join(&self, store: impl StateStore + Send + 'static) -> Result<Store, StateError> {
         let location = self.place.location(&self.files);

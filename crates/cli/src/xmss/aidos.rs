@@ -58,4 +58,4 @@ fn prepare(context: Context, secret: &mut SecretKey, cache: Option<&Path>) -> Ou
     Ok(prepared?)
 }
 
-const KIND: &str = "xmss-aidos";
+pub(super) const KIND: &str = "xmss-aidos";

@@ -1,8 +1,9 @@
-//! What a command must not write over, even with `--force`: what it reads, its key, and what belongs to
-//! the key.
+//! What a command must not write over, even with `--force`: what it reads, its key, what belongs to the
+//! key, and other keys and their states.
 
 use super::store::StoreArgs;
 use crate::failure::{Failure, Outcome};
+use crate::io::Kept;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tetralith_durable::{beside, folder, resolved};
@@ -12,6 +13,8 @@ use tetralith_keyring::Files;
 #[derive(Default)]
 pub(crate) struct Guard {
     files: HashMap<Identity, String>,
+    /// The kind of key that the command may replace.
+    replaces: Option<&'static str>,
 }
 
 /// What a name stands for: the file that is there, else its folder and its name in it.
@@ -35,6 +38,12 @@ impl Identity {
 }
 
 impl Guard {
+    /// Lets the command replace a key of a kind, which it makes itself.
+    pub(crate) fn replaces(mut self, kind: &'static str) -> Self {
+        self.replaces = Some(kind);
+        self
+    }
+
     /// Guards a file that is read.
     pub(crate) fn input(mut self, path: Option<&Path>) -> Self {
         if let Some(path) = path.filter(|path| *path != Path::new("-")) {
@@ -86,7 +95,11 @@ impl Guard {
             return Ok(());
         }
         match Identity::of(output).and_then(|identity| self.files.get(&identity)) {
-            None => Ok(()),
+            None => match Kept::of(output) {
+                Some(Kept::Key(kind)) if self.replaces == Some(&kind) => Ok(()),
+                Some(kept) => Err(kept.refusal(output)),
+                None => Ok(()),
+            },
             Some(what) => {
                 let message = format!("{} {what}: it is not written over", output.display());
                 Err(Failure::usage("output.guarded", message).hint("choose another name"))

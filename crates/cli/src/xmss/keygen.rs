@@ -13,7 +13,7 @@ use rand_core::Rng;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use tetralith_keyfile::{Cost, KeyFile, Protection};
-use tetralith_keyring::Files;
+use tetralith_keyring::{Files, KIND};
 use tetralith_xmss::qrl::ExtendedSeed;
 use tetralith_xmss::{Derivation, Error, Params, Partial, Progress, SecretKey, Seeds};
 use zeroize::Zeroizing;
@@ -62,7 +62,7 @@ pub(crate) fn keygen(context: Context, arguments: Keygen) -> Outcome {
     let kind = Kind { params, way: derivation };
     key::check_name(&output)?;
     let guard = Guard::default().input(seed_file.as_deref()).input(passphrase.file());
-    guard.state(&output.output, &store).check(&output.output)?;
+    guard.replaces(KIND).state(&output.output, &store).check(&output.output)?;
     output.check()?;
     if params.tree_height() > MAX_HEIGHT {
         return Err(Error::TooTall(params).into());
@@ -147,7 +147,7 @@ impl Found {
             return Ok(None);
         };
         let file = core::str::from_utf8(&note).ok().and_then(|text| KeyFile::from_text(text).ok());
-        let Some(file) = file.filter(|file| file.kind == KIND) else {
+        let Some(file) = file.filter(|file| file.kind == PARTIAL) else {
             let why = "it is damaged in its head";
             return Err(refused(path, Error::Malformed { what: "partial key", why }));
         };
@@ -201,7 +201,7 @@ fn note(
     secret: Option<&[u8]>,
     passphrase: &NewPassphrase,
 ) -> Outcome<Option<Vec<u8>>> {
-    let file = KeyFile::public(KIND, &params.to_string(), &[]);
+    let file = KeyFile::public(PARTIAL, &params.to_string(), &[]);
     let file = match (secret, passphrase.protection()) {
         _ if params.tree_height() < RESUMABLE => return Ok(None),
         (Some(_), Protection::None) => return Ok(None),
@@ -267,7 +267,7 @@ fn partial_path(key: &Path) -> PathBuf {
     Files::of(key).partial()
 }
 
-const KIND: &str = "xmss-partial";
+const PARTIAL: &str = "xmss-partial";
 /// The height from which on a key is worth keeping while it is computed: 2^14 leaves take a second.
 const RESUMABLE: u32 = 14;
 /// The height of the tallest tree that is computed.

@@ -62,8 +62,11 @@ pub(crate) fn sign(context: Context, arguments: Sign) -> Outcome {
     let mut signer = keyring.sign_with(secret)?;
     prepare(context, &mut signer)?;
     let (asked, left) = (jobs.len() as u64, signer.status().left);
-    // Where nothing is left, the state says why.
-    if left > 0 && asked > left {
+    if left == 0 {
+        // The state says why.
+        signer.sign_stream(store::now()).map(drop)?;
+    }
+    if asked > left {
         return Err(store::failure(&StateError::NotEnough { asked, left }));
     }
     // One lease for all, so that the state is committed once.

@@ -169,6 +169,7 @@ impl Import {
         let inputs = [qrl_mnemonic, qrl_seed, aidos, pkcs8].map(Option::as_deref);
         let guard = inputs.into_iter().fold(Guard::default(), Guard::input);
         let guard = guard.input(self.passphrase.file());
+        let guard = guard.replaces(tetralith_keyring::KIND);
         guard.state(&self.output.output, &self.store).check(&self.output.output)
     }
 
@@ -201,7 +202,8 @@ impl Import {
 /// Writes a secret out, where it was asked to.
 pub(crate) fn export(context: Context, arguments: Export) -> Outcome {
     let guard = Guard::default().input(arguments.passphrase.file());
-    guard.key(&arguments.key, &arguments.store).check(&arguments.output.output)?;
+    let guard = guard.replaces(aidos::KIND).key(&arguments.key, &arguments.store);
+    guard.check(&arguments.output.output)?;
     arguments.output.check()?;
     let keyring = arguments.store.keyring(&arguments.key)?;
     io::check_private(context, &arguments.key)?;

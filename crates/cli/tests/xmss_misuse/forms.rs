@@ -181,6 +181,7 @@ fn pkcs8_moves_a_key_with_its_index() {
     place.done("keygen -o qrl --params QRL-SHA2_4_256");
     assert_eq!(place.run("export qrl --format pkcs8 -o x").exit, 2);
     assert!(!place.at("x").exists());
+}
 
 /// The trees of a key are of no use to another one, though it has the same seeds.
 #[test]

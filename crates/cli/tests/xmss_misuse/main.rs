@@ -7,6 +7,7 @@ mod exports;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod forms;
+mod trouble;
 
 use folder::names;
 use serde_json::Value;

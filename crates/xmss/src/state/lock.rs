@@ -39,7 +39,8 @@ impl Lock {
         let end = Instant::now() + wait.max(LEAST_WAIT);
         let mut pause = Duration::from_millis(5);
         loop {
-            let (file, made) = open_or_make(&path)?;
+            let opened = open_or_make(&path);
+            let (file, made) = opened.map_err(|error| named(&path, &error))?;
             let held = match Self::of(file, &path, made, holder)? {
                 Ok(lock) => return Ok(lock),
                 Err(held) => held,
@@ -68,8 +69,14 @@ impl Lock {
                 let (seen, process) = (read(&mut file).0, Process::current());
                 let (holder, path) = (holder.clone(), path.to_owned());
                 let mut lock = Self { file, path, holder, process, seen, made };
-                lock.write()?;
-                Ok(Ok(lock))
+                match lock.write() {
+                    Ok(()) => Ok(Ok(lock)),
+                    Err(error) => {
+                        let failed = named(&lock.path, &error);
+                        lock.withdraw();
+                        Err(failed)
+                    }
+                }
             }
         }
     }
@@ -113,7 +120,7 @@ impl Lock {
         self.file.set_len(text.len() as u64)
     }
 
-    /// What tells this file from a copy of it: the device, inode and birth of the lock file, which lives as
+    /// What tells this file from a copy of it: the file system, inode and birth of the lock file, which lives as
     /// long as the store and is never replaced. Elsewhere than on Unix, its full path.
     pub(super) fn place(&self) -> [u8; 32] {
         place(&self.file, &self.path)
@@ -140,14 +147,8 @@ fn place(file: &File, path: &Path) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(b"tetralith place\n");
     #[cfg(unix)]
-    if let Ok(meta) = file.metadata() {
-        use std::os::unix::fs::MetadataExt;
-        hash.update(meta.dev().to_be_bytes());
-        hash.update(meta.ino().to_be_bytes());
-        // A file that was put back may get the old inode; its time of birth nobody can set.
-        let born = meta.created().ok();
-        let born = born.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-        hash.update(born.map_or(0, |since| since.as_nanos()).to_be_bytes());
+    if let Ok(identity) = tetralith_durable::identity(file) {
+        hash.update(identity);
     }
     #[cfg(not(unix))]
     if let Ok(path) = path.canonicalize() {
@@ -167,7 +168,7 @@ pub(super) fn glance(
         Ok(file) => file,
         // A state whose lock file is gone is taken for a copy; who cannot read it knows nothing.
         Err(error) => {
-            let gone = error.kind() == ErrorKind::NotFound;
+            let gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput);
             return Ok(Glance { record: read()?, refused: gone.then_some(StateError::Copied) });
         }
     };
@@ -225,6 +226,10 @@ fn read(file: &mut File) -> (Option<Seen>, Holder) {
         .next()
         .and_then(|pid| Some(Holder { pid: pid.parse().ok()?, host: parts.next()?.to_owned() }));
     (Seen::from_text(&text), holder.unwrap_or_else(unknown))
+}
+
+fn named(path: &Path, error: &std::io::Error) -> StateError {
+    StateError::Io(format!("{}: {error}", path.display()))
 }
 
 fn unknown() -> Holder {

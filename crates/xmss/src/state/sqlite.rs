@@ -35,13 +35,21 @@ impl SqliteStore {
     /// As [`open`](Self::open).
     pub fn open_within(path: &Path, holder: &Holder, wait: Duration) -> Result<Self, StateError> {
         let lock = Lock::take(path, holder, wait)?;
-        let made = if path.exists() { Ok(()) } else { make(path) };
-        match made.and_then(|()| connect(path)) {
-            Ok(connection) => {
-                settings(&connection)?;
-                Ok(Self { connection, lock })
-            }
+        let fresh = !path.exists();
+        let made = if fresh { make(path) } else { Ok(()) };
+        let opened = made.and_then(|()| connect(path)).and_then(|connection| {
+            settings(&connection)?;
+            Ok(connection)
+        });
+        match opened {
+            Ok(connection) => Ok(Self { connection, lock }),
             Err(error) => {
+                if fresh {
+                    // A database that was just made, and cannot be used: the disk is full.
+                    for suffix in ["", "-wal", "-shm"] {
+                        let _ = remove(&beside(path, suffix));
+                    }
+                }
                 if !path.exists() {
                     lock.withdraw();
                 }
@@ -58,7 +66,12 @@ impl SqliteStore {
         if !path.exists() {
             return Err(StateError::Missing);
         }
-        load(&connect(path)?)?.ok_or(StateError::Missing)
+        check_regular(path)?;
+        let found = match connect(path).and_then(|connection| load(&connection)) {
+            Err(StateError::Io(why)) => read_only(path).map_err(|_| StateError::Io(why)),
+            found => found,
+        };
+        found?.ok_or(StateError::Missing)
     }
 
     /// Reads a store without opening it, and says what a signer would find: for showing a status.
@@ -73,9 +86,77 @@ impl SqliteStore {
     }
 }
 
+/// Reads a database that this process may not write to.
+///
+/// Even to read a database in WAL mode, SQLite writes beside it. Where no log lies there, it can be told
+/// that nothing changes; otherwise database and log are read from a copy.
+fn read_only(path: &Path) -> Result<Option<Record>, StateError> {
+    let log = beside(path, "-wal");
+    if std::fs::metadata(&log).is_ok_and(|found| found.len() > 0) {
+        let copy = Copied::of(path, &log)?;
+        return load(&connect(&copy.0.join("state"))?);
+    }
+    let mut url = String::from("file:");
+    for byte in path.canonicalize()?.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => url.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => url.push(char::from(*byte)),
+            byte => url += &format!("%{byte:02x}"),
+        }
+    }
+    url += "?immutable=1";
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(url, flags)?;
+    check_version(&connection, path)?;
+    load(&connection)
+}
+
+/// A folder with a copy of a database and its log, which goes when it is dropped.
+struct Copied(std::path::PathBuf);
+
+impl Copied {
+    fn of(path: &Path, log: &Path) -> Result<Self, StateError> {
+        let folder = (0..1000).find_map(|number: u32| {
+            let name = format!("tetralith-state-{}-{number}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            std::fs::create_dir(&folder).ok().map(|()| Self(folder))
+        });
+        let folder = folder.ok_or_else(|| StateError::Io("no temporary folder".into()))?;
+        // The log first: what it lacks of a later commit, the database has not got either.
+        for (from, to) in [(log, "state-wal"), (path, "state")] {
+            let from = open_regular(from, OpenOptions::new().read(true))?;
+            let mut to = std::fs::File::create_new(folder.0.join(to))?;
+            std::io::copy(&mut from.take(MAX_COPY), &mut to)?;
+        }
+        Ok(folder)
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Refuses a pipe in the place of a file: SQLite would wait for its other end.
+fn check_regular(path: &Path) -> Result<(), StateError> {
+    for part in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        if std::fs::metadata(&part).is_ok_and(|found| !found.is_file()) {
+            return Err(StateError::Io(format!("{} is not a regular file", part.display())));
+        }
+    }
+    Ok(())
+}
+
 /// Opens a database that is there, if it is a state.
 fn connect(path: &Path) -> Result<Connection, StateError> {
+    check_regular(path)?;
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    check_version(&connection, path)?;
+    Ok(connection)
+}
+
+fn check_version(connection: &Connection, path: &Path) -> Result<(), StateError> {
     let version = connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
     let version = match version.map_err(StateError::from) {
         // Only then is the file looked at: to open and close it would take SQLite's locks away.
@@ -87,7 +168,7 @@ fn connect(path: &Path) -> Result<Connection, StateError> {
     if version != VERSION {
         return Err(StateError::Damaged("the database is not a state of version 1"));
     }
-    Ok(connection)
+    Ok(())
 }
 
 /// Whether a state of the plain-file store is there.
@@ -204,5 +285,7 @@ impl From<rusqlite::Error> for StateError {
     }
 }
 
+/// More than a database of one small row has, and its log between two checkpoints.
+const MAX_COPY: u64 = 1 << 26;
 /// `user_version` of a state of this format.
 const VERSION: i64 = 1;
