@@ -1,8 +1,8 @@
 //! No branch and no address depends on a secret: valgrind watches the libraries work on secrets.
 //!
-//! Examples of four crates mark secrets as undefined ([`tetralith_kernels::ct`]) and work on them;
+//! Examples of five crates mark secrets as undefined ([`tetralith_kernels::ct`]) and work on them;
 //! memcheck reports what a secret decides. They are built as a release is, with the marks switched
-//! on. A control that does branch on a secret shows that the test can fail.
+//! on. Controls that do branch on a secret, one in each threshold protocol, show that the test can fail.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::unwrap_used)]
@@ -17,7 +17,7 @@ fn build() -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(&root).args(["build", "--release", "--locked", "--quiet"]);
     cargo.args(["--no-default-features", "--features", "tetralith-kernels/valgrind"]);
-    for name in ["kernels", "xmss", "vdf", "vrf"] {
+    for name in ["kernels", "xmss", "vdf", "vrf", "tss"] {
         cargo.args(["-p", &format!("tetralith-{name}")]);
         cargo.args(["--example", &format!("constant_time_{name}")]);
     }
@@ -45,7 +45,15 @@ fn no_secret_decides_a_branch_or_an_address() {
     let folder = build();
     let control = valgrind(&folder, "kernels", "portable", &["control"]);
     assert_eq!(control.status.code(), Some(99), "valgrind sees a branch on a secret");
-    for name in ["kernels", "xmss", "vdf", "vrf"] {
+    let control = valgrind(&folder, "tss", "portable", &["control"]);
+    let said = String::from_utf8_lossy(&control.stdout);
+    for protocol in ["dkls23-keygen", "dkls23-refresh", "dkls23-sign", "frost-keygen", "frost-sign"]
+    {
+        let line = said.lines().find(|line| line.starts_with(protocol)).unwrap_or_default();
+        let errors: Option<u64> = line.split(' ').nth(1).and_then(|count| count.parse().ok());
+        assert!(errors > Some(0), "valgrind sees the branch planted in {protocol}: {said}");
+    }
+    for name in ["kernels", "xmss", "vdf", "vrf", "tss"] {
         let run = valgrind(&folder, name, "portable", &[]);
         let said = String::from_utf8_lossy(&run.stdout);
         assert!(said.starts_with("checked: true"), "{name} speaks to valgrind: {said}");

@@ -7,6 +7,7 @@
 use core::fmt;
 
 use k256::{ProjectivePoint, Scalar};
+use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::dkls23::base_ot::{COUNT, Chosen, Offered, PAD};
@@ -14,7 +15,7 @@ use crate::dkls23::dkg::Commitments;
 use crate::dkls23::pair::Pair;
 use crate::engine::{Check, DecodeError, Error, PartyId, Threshold};
 use crate::oracle::Oracle;
-use crate::wire::{POINT, Reader, SCALAR, Writer, encode_point};
+use crate::wire::{POINT, Reader, SCALAR, Writer, encode_point, holds};
 
 const PUBLIC_MAGIC: [u8; 4] = *b"TTPK";
 const SHARE_MAGIC: [u8; 4] = *b"TTKS";
@@ -202,7 +203,7 @@ impl KeyShare {
         for pair in &self.pairs {
             all.push(secret("pair seed", pair.seed));
             all.push(secret("zero seed", pair.zero_seed()));
-            all.push(secret("choices", pair.as_alice.choices.to_le_bytes()));
+            all.push(secret("choices", pair.as_alice.choices));
             all.extend(pair.as_alice.pads.iter().map(|pad| secret("chosen pad", pad)));
             all.extend(pair.as_bob.pads.iter().flatten().map(|pad| secret("offered pad", pad)));
         }
@@ -227,7 +228,7 @@ impl KeyShare {
         bytes.bytes(&SHARE_MAGIC).bytes(&[VERSION, self.me.get()]).bytes(&body);
         bytes.scalar(&self.secret);
         for pair in &self.pairs {
-            bytes.bytes(&pair.seed).bytes(&pair.as_alice.choices.to_le_bytes());
+            bytes.bytes(&pair.seed).bytes(&pair.as_alice.choices);
             pair.as_alice.pads.iter().chain(pair.as_bob.pads.iter().flatten()).for_each(|pad| {
                 bytes.bytes(pad);
             });
@@ -264,7 +265,7 @@ impl KeyShare {
         let secret = reader.scalar().map_err(|_| DecodeError::Scalar("the share"))?;
         let secret = Box::new(Zeroizing::new(secret));
         let point = ProjectivePoint::mul_by_generator(&secret);
-        if point != public.commitments.evaluate_vartime(me) {
+        if !holds(point.ct_eq(&public.commitments.evaluate_vartime(me))) {
             return Err(DecodeError::Inconsistent("the share"));
         }
         let mut pairs = Vec::with_capacity(peers);
@@ -301,7 +302,7 @@ fn read_threshold(reader: &mut Reader<'_>, got: usize) -> Result<Threshold, Deco
 
 fn read_pair(reader: &mut Reader<'_>, peer: PartyId) -> Result<Pair, Check> {
     let seed = reader.array()?;
-    let choices = u128::from_le_bytes(reader.array::<DELTA>()?);
+    let choices = reader.array::<DELTA>()?;
     let mut chosen = Vec::with_capacity(COUNT);
     for _ in 0..COUNT {
         chosen.push(reader.array()?);

@@ -22,6 +22,7 @@ mod rounds;
 
 use core::mem;
 
+use tetralith_kernels::ct;
 use zeroize::Zeroizing;
 
 use crate::engine::{
@@ -52,7 +53,8 @@ pub(crate) struct Machine<P: Rounds> {
     echo: Vec<[u8; HASH]>,
     own_broadcast: Vec<u8>,
     outbox: Vec<Outgoing>,
-    result: Option<Result<P::Output, Abort>>,
+    /// In a box: what an empty place has no use for is left as it was on the stack.
+    result: Option<Box<Result<P::Output, Abort>>>,
 }
 
 #[derive(Default)]
@@ -110,7 +112,7 @@ impl<P: Rounds> Machine<P> {
     }
 
     pub(crate) fn take_output(&mut self) -> Option<Result<P::Output, Abort>> {
-        self.result.take()
+        self.result.take().map(|result| *result)
     }
 
     pub(crate) fn waiting_for(&self) -> Vec<PartyId> {
@@ -217,7 +219,7 @@ impl<P: Rounds> Machine<P> {
     fn finish(&mut self, result: Result<P::Output, Abort>) {
         self.rounds = None;
         self.slots = Vec::new();
-        self.result = Some(result);
+        self.result = Some(Box::new(result));
     }
 
     /// Takes the round's messages, and compares their echoes with the broadcasts of the round
@@ -286,6 +288,7 @@ impl<P: Rounds> Machine<P> {
         }
         let mut payload = self.echo.concat();
         payload.extend_from_slice(&letters.broadcast);
+        ct::public_bytes(&mut payload); // everybody gets it now
         self.outbox.push(self.letter(Recipient::All, &payload));
         self.own_broadcast = payload;
         let peers = self.peers().map(|k| self.parties[k]);
@@ -305,6 +308,7 @@ impl<P: Rounds> Machine<P> {
         bytes.extend([VERSION, self.protocol, self.round, self.me.get(), recipient]);
         bytes.extend_from_slice(&self.context);
         bytes.extend_from_slice(payload);
+        ct::public_bytes(&mut bytes); // the recipient gets it now, over a channel that hides it
         Outgoing { to, round: self.round, bytes }
     }
 }

@@ -6,7 +6,6 @@
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 use crate::engine::{Abort, Error, MessageError, Outgoing, PartyId, Recipient, Session};
 
@@ -64,7 +63,7 @@ impl<T> Outcome<T> {
 struct Delivery {
     from: PartyId,
     to: PartyId,
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: Vec<u8>,
 }
 
 impl Network {
@@ -167,7 +166,7 @@ impl Network {
                     continue;
                 }
                 let copies = if happens(self.duplicate_percent) { 2 } else { 1 };
-                (0..copies).for_each(|_| queue.push(Delivery { from, to, bytes: bytes.clone() }));
+                (0..copies).for_each(|_| queue.push(Delivery { from, to, bytes: bytes.to_vec() }));
             }
         }
     }

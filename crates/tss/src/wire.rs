@@ -1,9 +1,13 @@
 //! Strict reading and writing of payload fields: fixed widths, canonical scalars, points of the
-//! curve other than the identity.
+//! curve other than the identity; and where values that were made of secrets become public.
 
-use k256::elliptic_curve::PrimeField;
-use k256::elliptic_curve::group::GroupEncoding;
+use k256::elliptic_curve::group::{CurveAffine, GroupEncoding};
+use k256::elliptic_curve::point::AffineCoordinates;
+use k256::elliptic_curve::{BatchNormalize, PrimeField};
 use k256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar};
+use rand_core::CryptoRng;
+use subtle::Choice;
+use tetralith_kernels::ct;
 use zeroize::Zeroizing;
 
 use crate::engine::Check;
@@ -46,9 +50,39 @@ impl Writer {
     }
 }
 
-/// Compresses a point.
+/// Compresses a point, in constant time.
 pub(crate) fn encode_point(point: &ProjectivePoint) -> [u8; POINT] {
-    point.to_affine().to_bytes().into()
+    encode_affine(&point.to_affine())
+}
+
+/// Compresses a point, in constant time; the identity has zeros.
+pub(crate) fn encode_affine(point: &AffinePoint) -> [u8; POINT] {
+    // The encoding of k256 branches on the identity and on the tag.
+    let mut bytes = [2 | point.y_is_odd().unwrap_u8(); POINT];
+    bytes[1..].copy_from_slice(&point.x());
+    let keep = point.is_identity().unwrap_u8().wrapping_sub(1);
+    bytes.map(|byte| byte & keep)
+}
+
+/// Gives points away: they are sent to all in this step, or their hash is and they follow.
+///
+/// The coordinates are brought to Z = 1 first, for another Z would tell how a point was computed.
+pub(crate) fn publish(points: &[ProjectivePoint]) -> Vec<ProjectivePoint> {
+    let affine: Vec<AffinePoint> = ProjectivePoint::batch_normalize(points);
+    affine.into_iter().map(|point| ct::public(point).into()).collect()
+}
+
+/// Says whether a check of secrets holds. That it does, or that the run ends here, is public.
+pub(crate) fn holds(check: Choice) -> bool {
+    bool::from(ct::public(check))
+}
+
+/// Draws a scalar, uniform up to 2⁻¹²⁸: a draw that is not below the group order is reduced, where
+/// k256 would draw again and tell so by its time.
+pub(crate) fn random_scalar(rng: &mut impl CryptoRng) -> Scalar {
+    let mut bytes = Zeroizing::new([0; SCALAR]);
+    rng.fill_bytes(&mut bytes[..]);
+    crate::oracle::scalar_of(*bytes)
 }
 
 /// Decompresses a point other than the identity.
@@ -62,10 +96,11 @@ pub(crate) fn decode_point(bytes: &[u8]) -> Option<ProjectivePoint> {
     point.filter(|point| *point != AffinePoint::IDENTITY).map(ProjectivePoint::from)
 }
 
-/// Reads a canonical scalar.
+/// Reads a canonical scalar, in constant time but for whether it is one.
 pub(crate) fn decode_scalar(bytes: &[u8]) -> Option<Scalar> {
     let bytes = <[u8; SCALAR]>::try_from(bytes).ok()?;
-    Scalar::from_repr(FieldBytes::from(bytes)).into()
+    let scalar = Scalar::from_repr(FieldBytes::from(bytes));
+    holds(scalar.is_some()).then(|| scalar.unwrap_or(Scalar::ZERO))
 }
 
 /// What is left to read of a payload.

@@ -17,16 +17,16 @@
 //! the rejection of malformed messages.
 
 use core::mem;
-use k256::elliptic_curve::Field;
 use k256::{ProjectivePoint, Scalar};
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
+use tetralith_kernels::ct;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::many::{Base, mul_points};
 use crate::engine::Check;
 use crate::oracle::{Oracle, Prf};
-use crate::wire::{POINT, Reader, Writer, decode_point};
+use crate::wire::{POINT, Reader, Writer, decode_point, holds, random_scalar};
 
 /// Number of transfers: the computational security parameter.
 pub(crate) const COUNT: usize = 128;
@@ -42,8 +42,9 @@ pub(crate) const ANSWER: usize = PAD;
 /// What the receiver learns: a choice bit for each transfer, and the pad that it chose.
 #[derive(Clone, Default, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Chosen {
-    /// Bit i is the choice of transfer i.
-    pub(crate) choices: u128,
+    /// Bit i, little-endian, is the choice of transfer i. As bytes: a word of 128 bits is aligned to
+    /// 16, and moving it would fill the bytes between it and its neighbors with what the stack held.
+    pub(crate) choices: [u8; COUNT / 8],
     pub(crate) pads: Vec<[u8; PAD]>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct Offered {
 /// The receiver between its two messages.
 #[derive(ZeroizeOnDrop)]
 pub(crate) struct Receiver {
-    choices: u128,
+    choices: [u8; COUNT / 8],
     exponents: Vec<Scalar>,
     #[zeroize(skip)]
     request: [u8; 32],
@@ -70,9 +71,11 @@ impl Receiver {
         let choices = u128::from_le_bytes(*bytes);
         let mut seed = [0; PAD];
         rng.fill_bytes(&mut seed);
+        // It goes into the request as it is.
+        let seed = ct::public(seed);
         let second = second_base(label, &seed);
 
-        let exponents: Vec<Scalar> = (0..COUNT).map(|_| Scalar::random(rng)).collect();
+        let exponents: Vec<Scalar> = (0..COUNT).map(|_| random_scalar(rng)).collect();
         let points = Base::generator().mul_all(&exponents, Some((&second, choices)));
 
         let mut message = Writer::with_capacity(REQUEST);
@@ -82,7 +85,7 @@ impl Receiver {
         });
         let message = message.finish();
         let request = request_hash(label, &message);
-        (Self { choices, exponents, request }, message)
+        (Self { choices: *bytes, exponents, request }, message)
     }
 
     /// All secrets, with their names.
@@ -91,7 +94,7 @@ impl Receiver {
         use crate::wiped::secret;
         let exponent = |scalar: &Scalar| secret("exponent", scalar.to_bytes());
         let mut all: Vec<_> = self.exponents.iter().map(exponent).collect();
-        all.push(secret("choices", self.choices.to_le_bytes()));
+        all.push(secret("choices", self.choices));
         all
     }
 
@@ -108,14 +111,14 @@ impl Receiver {
         for (i, pad) in pads.iter().enumerate() {
             let challenge: [u8; PAD] = reader.array()?;
             let mut response = Zeroizing::new(short.block(pad));
-            let mask = 0u8.wrapping_sub(bit(self.choices, i).unwrap_u8());
+            let mask = 0u8.wrapping_sub(bit(u128::from_le_bytes(self.choices), i).unwrap_u8());
             response.iter_mut().zip(challenge).for_each(|(byte, other)| *byte ^= mask & other);
             answer = answer.absorb(&response[..]);
         }
         let answer = answer.finish();
         let proof: [u8; PAD] = reader.array()?;
         reader.finish()?;
-        if !bool::from(short.block(&answer).ct_eq(&proof)) {
+        if !holds(short.block(&answer).ct_eq(&proof)) {
             return Err(Check::BaseTransfer);
         }
         Ok((Chosen { choices: self.choices, pads: pads.to_vec() }, answer))
@@ -138,7 +141,7 @@ impl Sender {
     ) -> Result<(Self, Zeroizing<Vec<u8>>), Check> {
         let mut reader = Reader::new(request);
         let seed: [u8; PAD] = reader.array()?;
-        let secret = Zeroizing::new(Scalar::random(rng));
+        let secret = Zeroizing::new(random_scalar(rng));
         let public = crate::wire::encode_point(&ProjectivePoint::mul_by_generator(&secret));
         let shift = -(second_base(label, &seed) * *secret);
         let points = reader.slice(COUNT * POINT)?;
@@ -167,7 +170,7 @@ impl Sender {
 
     /// Checks the receiver's answer and gives away the pads.
     pub(crate) fn finish(&mut self, answer: &[u8]) -> Result<Offered, Check> {
-        if bool::from(self.answer[..].ct_eq(answer)) {
+        if holds(self.answer[..].ct_eq(answer)) {
             Ok(mem::take(&mut self.offered))
         } else {
             Err(Check::BaseTransfer)
@@ -234,10 +237,10 @@ mod tests {
         assert_eq!((request.len(), reply.len()), (REQUEST, REPLY));
         let (chosen, answer) = receiver.answer(&reply).unwrap();
         let offered = sender.finish(&answer).unwrap();
-        let ones = chosen.choices.count_ones();
+        let ones = u128::from_le_bytes(chosen.choices).count_ones();
         assert!((30..98).contains(&ones), "{ones} of 128 choices are 1");
         for (i, (pads, pad)) in offered.pads.iter().zip(&chosen.pads).enumerate() {
-            let choice = usize::from(bit(chosen.choices, i).unwrap_u8());
+            let choice = usize::from(bit(u128::from_le_bytes(chosen.choices), i).unwrap_u8());
             assert_eq!(pads[choice], *pad);
             assert_ne!(pads[1 - choice], *pad);
         }
@@ -258,7 +261,7 @@ mod tests {
             let mut bent = reply.clone();
             bent[place] ^= 1;
             // A changed challenge is seen only where the choice is 1: here choice 0 is.
-            let seen = place == REPLY - 1 || receiver.choices & 1 == 1;
+            let seen = place == REPLY - 1 || receiver.choices[0] & 1 == 1;
             assert_eq!(receiver.answer(&bent).is_err(), seen);
         }
         let (_, mut answer) = receiver.answer(&reply).unwrap();

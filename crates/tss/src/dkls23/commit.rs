@@ -8,6 +8,7 @@ use subtle::ConstantTimeEq;
 
 use crate::engine::Check;
 use crate::oracle::Oracle;
+use crate::wire::holds;
 
 /// Bytes of a commitment, and of the randomness that opens it.
 pub(crate) const COMMITMENT: usize = 32;
@@ -32,5 +33,5 @@ pub(crate) fn open(
     blind: &[u8; COMMITMENT],
 ) -> Result<(), Check> {
     let opened = commit(label, message, blind).ct_eq(commitment);
-    if bool::from(opened) { Ok(()) } else { Err(Check::Commitment) }
+    if holds(opened) { Ok(()) } else { Err(Check::Commitment) }
 }

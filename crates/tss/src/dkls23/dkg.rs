@@ -4,13 +4,12 @@
 //! the key is the sum of all constant terms, a party's share the sum of all dealers' polynomials at
 //! its number (DKLs23 §6; Feldman, FOCS 1987).
 
-use k256::elliptic_curve::Field;
 use k256::{ProjectivePoint, Scalar};
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::engine::PartyId;
-use crate::wire::{POINT, Writer};
+use crate::wire::{POINT, Writer, publish, random_scalar};
 
 /// A dealer's secret polynomial, constant term first.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -19,7 +18,7 @@ pub(crate) struct Polynomial(Vec<Scalar>);
 impl Polynomial {
     /// Draws a polynomial with `t` coefficients.
     pub(crate) fn random(t: u8, rng: &mut impl CryptoRng) -> Self {
-        Self((0..t).map(|_| Scalar::random(rng)).collect())
+        Self((0..t).map(|_| random_scalar(rng)).collect())
     }
 
     /// Draws a polynomial with `t` coefficients whose constant term is zero.
@@ -40,9 +39,10 @@ impl Polynomial {
         self.0.iter().rev().fold(Scalar::ZERO, |sum, coefficient| sum * x + coefficient)
     }
 
-    /// The points of the coefficients.
+    /// The points of the coefficients, which are public: all parties are told them.
     pub(crate) fn commit(&self) -> Commitments {
-        Commitments(self.0.iter().map(ProjectivePoint::mul_by_generator).collect())
+        let points: Vec<_> = self.0.iter().map(ProjectivePoint::mul_by_generator).collect();
+        Commitments(publish(&points))
     }
 }
 

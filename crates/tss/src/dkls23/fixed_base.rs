@@ -55,8 +55,9 @@ impl FixedBase {
 
 /// Picks `digit` times the row's first point, for a digit from -8 to 8.
 fn select(row: &[AffinePoint], digit: i8) -> AffinePoint {
+    // Wrapping: where a build checks for overflow, the check would branch on the digit.
     let sign = digit >> 7;
-    let magnitude = ((digit ^ sign) - sign) as u8;
+    let magnitude = (digit ^ sign).wrapping_sub(sign) as u8;
     let mut point = AffinePoint::IDENTITY;
     for (multiple, candidate) in (1u8..).zip(row) {
         point.conditional_assign(candidate, magnitude.ct_eq(&multiple));
@@ -75,9 +76,10 @@ fn radix_16(scalar: &Scalar) -> [i8; DIGITS] {
     }
     for i in 0..DIGITS - 1 {
         // A digit with its carry is at most 16, so the next carry is 0 or 1.
-        let carry = (digits[i] + 8) >> 4;
-        digits[i] -= carry << 4;
-        digits[i + 1] += carry;
+        // Wrapping, for a check would be a branch.
+        let carry = digits[i].wrapping_add(8) >> 4;
+        digits[i] = digits[i].wrapping_sub(carry << 4);
+        digits[i + 1] = digits[i + 1].wrapping_add(carry);
     }
     digits
 }

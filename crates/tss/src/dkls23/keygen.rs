@@ -19,6 +19,7 @@ use chacha20::ChaCha20Rng;
 use core::mem;
 use k256::{ProjectivePoint, Scalar};
 use rand_core::{CryptoRng, SeedableRng};
+use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::base_ot::{self, Chosen, Offered};
@@ -30,7 +31,7 @@ use crate::engine::{Abort, Blame, Check, Error, Evidence, PartyId, SessionId, Th
 use crate::keys::{KeyShare, PublicKeyPackage};
 use crate::machine::{Inbox, Kind, Letter, Letters, Machine, Rounds, Step, session};
 use crate::oracle::Oracle;
-use crate::wire::{POINT, Reader, SCALAR, Writer};
+use crate::wire::{POINT, Reader, SCALAR, Writer, holds};
 
 const SEED: usize = 32;
 const NAME: usize = 32;
@@ -86,15 +87,15 @@ pub(crate) struct KeygenRounds {
     context: [u8; 32],
     me: PartyId,
     threshold: Threshold,
-    previous: Option<Previous>,
+    previous: Option<Box<Previous>>,
     rng: ChaCha20Rng,
     state: State,
 }
 
 enum State {
-    Committed(Committed),
-    Opened(Opened),
-    Answered(Answered),
+    Committed(Box<Committed>),
+    Opened(Box<Opened>),
+    Answered(Box<Answered>),
     Confirmed(KeyShare),
     Ended,
 }
@@ -160,9 +161,9 @@ impl Rounds for KeygenRounds {
 
     fn advance(&mut self, round: u8, inbox: Inbox) -> Result<Step<KeyShare>, Abort> {
         match mem::replace(&mut self.state, State::Ended) {
-            State::Committed(state) => self.open(state, &inbox.letters),
-            State::Opened(state) => self.combine(state, &inbox.letters),
-            State::Answered(state) => self.confirm(state, &inbox.letters),
+            State::Committed(state) => self.open(*state, &inbox.letters),
+            State::Opened(state) => self.combine(*state, &inbox.letters),
+            State::Answered(state) => self.confirm(*state, &inbox.letters),
             State::Confirmed(share) => finish(share, &inbox.letters),
             State::Ended => Err(Abort::Internal { round }),
         }
@@ -181,7 +182,7 @@ impl KeygenRounds {
         context: [u8; 32],
         me: PartyId,
         threshold: Threshold,
-        previous: Option<Previous>,
+        previous: Option<Box<Previous>>,
         mut rng: ChaCha20Rng,
     ) -> (Self, Letters) {
         let (polynomial, mut opening) = match &previous {
@@ -212,7 +213,7 @@ impl KeygenRounds {
             seeds.push(seed);
             direct.push(letter.finish());
         }
-        let state = State::Committed(Committed { polynomial, opening, receivers, seeds });
+        let state = State::Committed(Box::new(Committed { polynomial, opening, receivers, seeds }));
         let rounds = Self { context, me, threshold, previous, rng, state };
         (rounds, Letters { broadcast: broadcast.to_vec(), direct })
     }
@@ -239,7 +240,7 @@ impl KeygenRounds {
         }
         let Committed { polynomial, opening, receivers, seeds } = state;
         let state = Opened { polynomial, receivers, seeds, senders, committed };
-        self.state = State::Opened(state);
+        self.state = State::Opened(Box::new(state));
         Ok(Step::Send(Letters { broadcast: opening, direct }))
     }
 
@@ -262,7 +263,7 @@ impl KeygenRounds {
         }
         // One check for all shares; who dealt a wrong one is only asked if it fails.
         let point = ProjectivePoint::mul_by_generator(&secret);
-        if point != commitments.evaluate_vartime(self.me) {
+        if !holds(point.ct_eq(&commitments.evaluate_vartime(self.me))) {
             return Err(self.find_wrong_share(letters, &revealed));
         }
         let public = PublicKeyPackage::new(self.threshold, self.context, commitments);
@@ -282,7 +283,7 @@ impl KeygenRounds {
             let as_alice = mem::take(&mut theirs.chosen);
             pairs.push(Pair { peer, seed, as_alice, as_bob: Offered::default() });
         }
-        self.state = State::Answered(Answered { public, secret, pairs, senders });
+        self.state = State::Answered(Box::new(Answered { public, secret, pairs, senders }));
         Ok(Step::Send(Letters { broadcast: Vec::new(), direct }))
     }
 
@@ -312,8 +313,8 @@ impl KeygenRounds {
     /// Finds the dealer whose share is not on its polynomial.
     fn find_wrong_share(&self, letters: &[Letter], revealed: &[Revealed]) -> Abort {
         let wrong = letters.iter().zip(revealed).find(|(_, peer)| {
-            ProjectivePoint::mul_by_generator(&peer.share)
-                != peer.commitments.evaluate_vartime(self.me)
+            let point = ProjectivePoint::mul_by_generator(&peer.share);
+            !holds(point.ct_eq(&peer.commitments.evaluate_vartime(self.me)))
         });
         match wrong {
             Some((letter, _)) => fault(letter, 2)(Check::VerifiableShare),

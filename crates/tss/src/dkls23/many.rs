@@ -6,13 +6,12 @@
 use std::sync::OnceLock;
 
 use k256::elliptic_curve::BatchNormalize;
-use k256::elliptic_curve::group::GroupEncoding;
 use k256::{AffinePoint, ProjectivePoint, Scalar};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::fixed_base::FixedBase;
-use crate::wire::{POINT, decode_point};
+use crate::wire::{POINT, decode_point, encode_affine};
 
 /// Compressed points, secret in the general case.
 pub(crate) type Points = Zeroizing<Vec<[u8; POINT]>>;
@@ -99,7 +98,7 @@ fn mul_points_portable(
 
 fn compress(mut points: Vec<ProjectivePoint>) -> Points {
     let mut affine: Vec<AffinePoint> = ProjectivePoint::batch_normalize(points.as_slice());
-    let bytes = affine.iter().map(|point| point.to_bytes().into()).collect();
+    let bytes = affine.iter().map(encode_affine).collect();
     points.zeroize();
     affine.zeroize();
     Zeroizing::new(bytes)
@@ -109,7 +108,7 @@ fn compress(mut points: Vec<ProjectivePoint>) -> Points {
 mod lanes {
     //! The same jobs for [`tetralith_kernels::secp256k1x8`].
 
-    use k256::elliptic_curve::sec1::ToSec1Point;
+    use k256::elliptic_curve::point::AffineCoordinates;
     use tetralith_kernels::lanes8::Lanes8;
     use tetralith_kernels::secp256k1x8::{Affine, Table, mul_points_all, mul_table_all};
 
@@ -161,9 +160,7 @@ mod lanes {
 
     /// The coordinates of a point that is not the identity.
     fn coordinates(point: &AffinePoint) -> Affine {
-        let encoded = point.to_sec1_point(false);
-        let (x, y) = (encoded.x(), encoded.y());
-        [x, y].map(|coordinate| coordinate.map_or([0; 32], |bytes| (*bytes).into()))
+        [point.x(), point.y()].map(Into::into)
     }
 }
 

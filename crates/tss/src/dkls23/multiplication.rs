@@ -18,7 +18,6 @@
 use core::array;
 
 use k256::Scalar;
-use k256::elliptic_curve::Field;
 use rand_core::CryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
@@ -27,7 +26,7 @@ use super::base_ot::{Chosen, Offered};
 use super::ot_extension::{self, Choices, ReceiverRows};
 use crate::engine::Check;
 use crate::oracle::{LANES, Oracle, Prf, scalar_of};
-use crate::wire::{Reader, SCALAR, Writer};
+use crate::wire::{Reader, SCALAR, Writer, holds, random_scalar};
 
 /// Products of one run: Alice's inputs.
 pub(crate) const WIDTH: usize = 2;
@@ -60,7 +59,9 @@ impl Gadget {
 /// Bob between the two messages.
 #[derive(ZeroizeOnDrop)]
 pub(crate) struct Bob {
-    choices: Choices,
+    /// In a box, which keeps their alignment from this type, as in [`Chosen::choices`]; it wipes itself.
+    #[zeroize(skip)]
+    choices: Box<Zeroizing<Choices>>,
     rows: ReceiverRows,
     /// b, Bob's random factor.
     pub(crate) factor: Scalar,
@@ -74,9 +75,9 @@ impl Bob {
         label: &[u8; 32],
         rng: &mut impl CryptoRng,
     ) -> (Self, Zeroizing<Vec<u8>>) {
-        let mut choices = Choices::default();
+        let mut choices = Box::new(Zeroizing::new(Choices::default()));
         let mut bytes = Zeroizing::new([0; 16]);
-        for word in &mut choices {
+        for word in choices.iter_mut() {
             rng.fill_bytes(&mut bytes[..]);
             *word = u128::from_le_bytes(*bytes);
         }
@@ -125,7 +126,7 @@ impl Bob {
                 *output += element * component;
             }
         }
-        if bool::from(mu.finish().ct_eq(&hash)) { Ok(outputs) } else { Err(Check::Multiplication) }
+        if holds(mu.finish().ct_eq(&hash)) { Ok(outputs) } else { Err(Check::Multiplication) }
     }
 }
 
@@ -142,7 +143,7 @@ pub(crate) fn alice(
     let mut nonce = [0; NONCE];
     rng.fill_bytes(&mut nonce);
     let salt = salt(&rows.transcript, &nonce);
-    let check = Zeroizing::new(Scalar::random(rng));
+    let check = Zeroizing::new(random_scalar(rng));
     let inputs = Zeroizing::new([inputs[0], inputs[1], *check]);
 
     let zeros = pads(&salt, |j| rows.row(j)[0]);
@@ -234,6 +235,7 @@ mod tests {
     use super::*;
     use crate::dkls23::ot_extension::tests::base;
     use chacha20::ChaCha20Rng;
+    use k256::elliptic_curve::Field;
     use rand_core::SeedableRng;
 
     const LABEL: [u8; 32] = [4; 32];

@@ -21,14 +21,14 @@
 //! repeated session name repeats a pad.
 
 use rand_core::CryptoRng;
-use subtle::ConstantTimeEq;
+use subtle::{Choice, ConstantTimeEq};
 use tetralith_kernels::bitmatrix::{multiply_add, reduce, transpose_128};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::base_ot::{COUNT, Chosen, Offered};
 use crate::engine::Check;
 use crate::oracle::{LANES, Oracle, Prf};
-use crate::wire::{Reader, Writer};
+use crate::wire::{Reader, Writer, holds};
 
 /// Blocks of 128 bits in a column: four of choices and one that masks the check.
 const BLOCKS: usize = 5;
@@ -99,7 +99,7 @@ pub(crate) fn receive(
 
 /// The sender's whole part: checks the receiver's message.
 pub(crate) fn send(keys: &Chosen, label: &[u8; 32], message: &[u8]) -> Result<SenderRows, Check> {
-    let delta = keys.choices;
+    let delta = u128::from_le_bytes(keys.choices);
     let mut reader = Reader::new(message);
     let nonce: [u8; NONCE] = reader.array()?;
     let expand = expander(label, &nonce);
@@ -119,7 +119,7 @@ pub(crate) fn send(keys: &Chosen, label: &[u8; 32], message: &[u8]) -> Result<Se
         difference |= universal_hash(&chi, q) ^ hash_t ^ (mask(delta, i) & hash_x);
     }
     reader.finish()?;
-    if !bool::from(difference.ct_eq(&0)) {
+    if !holds(difference.ct_eq(&0)) {
         return Err(Check::TransferExtension);
     }
     Ok(SenderRows { rows: rows(&columns), delta, transcript: transcript(label, message) })
@@ -141,7 +141,9 @@ impl SenderRows {
 
 /// All ones if bit i of `delta` is set, else zero.
 fn mask(delta: u128, i: usize) -> u128 {
-    (delta >> i & 1).wrapping_neg()
+    // Through a `Choice`, of which the compiler does not know that it is a bit and makes no branch.
+    let bit = Choice::from((delta >> i & 1) as u8);
+    u128::from(bit.unwrap_u8()).wrapping_neg()
 }
 
 fn expander(label: &[u8; 32], nonce: &[u8; NONCE]) -> Prf {
@@ -227,7 +229,7 @@ pub(crate) mod tests {
         offered.pads.iter_mut().flatten().for_each(|pad| rng.fill_bytes(pad));
         let choices = u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
         let pads = (0..COUNT).map(|i| offered.pads[i][usize::from(choices >> i & 1 == 1)]);
-        (Chosen { choices, pads: pads.collect() }, offered)
+        (Chosen { choices: choices.to_le_bytes(), pads: pads.collect() }, offered)
     }
 
     #[test]

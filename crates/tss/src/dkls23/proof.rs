@@ -3,14 +3,13 @@
 //! In key generation each proof is committed to before any is opened, so a prover cannot take part
 //! of another's.
 
-use k256::elliptic_curve::Field;
 use k256::{ProjectivePoint, Scalar};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::engine::Check;
 use crate::oracle::Oracle;
-use crate::wire::{POINT, SCALAR, encode_point};
+use crate::wire::{POINT, SCALAR, encode_point, random_scalar};
 
 /// A proof that its maker knows the discrete logarithm of a point.
 #[derive(Clone, Copy)]
@@ -30,7 +29,7 @@ impl Proof {
         public: &ProjectivePoint,
         rng: &mut impl CryptoRng,
     ) -> Self {
-        let nonce = Zeroizing::new(Scalar::random(rng));
+        let nonce = Zeroizing::new(random_scalar(rng));
         let commitment = ProjectivePoint::mul_by_generator(&nonce);
         let response = *nonce + challenge(label, public, &commitment) * secret;
         Self { commitment, response }
@@ -59,6 +58,7 @@ fn challenge(label: &[u8], public: &ProjectivePoint, commitment: &ProjectivePoin
 mod tests {
     use super::*;
     use chacha20::ChaCha20Rng;
+    use k256::elliptic_curve::Field;
     use rand_core::SeedableRng;
 
     #[test]

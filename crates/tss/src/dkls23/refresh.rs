@@ -37,6 +37,7 @@ impl Refresh {
             Oracle::new("context/refresh").absorb(&session.0).absorb(&public.key_id()).finish();
         let previous =
             Previous { secret: *share.secret(), commitments: public.commitments().clone() };
+        let previous = Box::new(previous);
         let (me, threshold) = (share.me(), public.threshold());
         let (rounds, letters) = KeygenRounds::start(context, me, threshold, Some(previous), rng);
         let parties = threshold.parties().collect();

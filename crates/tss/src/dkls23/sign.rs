@@ -23,11 +23,12 @@
 
 use chacha20::ChaCha20Rng;
 use core::mem;
-use k256::elliptic_curve::Field;
 use k256::elliptic_curve::ops::LinearCombination;
 use k256::elliptic_curve::point::AffineCoordinates;
 use k256::{ProjectivePoint, Scalar};
 use rand_core::{CryptoRng, SeedableRng};
+use subtle::ConstantTimeEq;
+use tetralith_kernels::ct;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::commit::{COMMITMENT, blind, commit, open};
@@ -40,7 +41,7 @@ use crate::keys::KeyShare;
 use crate::machine::{Inbox, Kind, Letter, Letters, Machine, Rounds, Step, session};
 use crate::oracle::Oracle;
 use crate::signature::reduce;
-use crate::wire::{POINT, Reader, SCALAR, Writer};
+use crate::wire::{POINT, Reader, SCALAR, Writer, holds, publish, random_scalar};
 
 pub use crate::signature::Signature;
 
@@ -221,8 +222,8 @@ impl SignRounds {
     ) -> Result<(Self, Letters), Error> {
         let me = share.me();
         let secrets = Box::new(Secrets {
-            nonce: Scalar::random(&mut rng),
-            mask: Scalar::random(&mut rng),
+            nonce: random_scalar(&mut rng),
+            mask: random_scalar(&mut rng),
             key: lagrange(me, signers) * share.secret(),
         });
         let nonce_point = ProjectivePoint::mul_by_generator(&secrets.nonce);
@@ -255,6 +256,8 @@ impl SignRounds {
         let seeds = seeds.iter().map(|(peer, seed)| (*peer, &**seed));
         secrets.key += zero_share::share(&inbox.digest, self.me, seeds);
         let key_point = ProjectivePoint::mul_by_generator(&secrets.key);
+        let published = publish(&[nonce_point, key_point]);
+        let (nonce_point, key_point) = (published[0], published[1]);
 
         let inputs = Zeroizing::new([secrets.nonce, secrets.key]);
         let mut replies = Vec::with_capacity(peers.len());
@@ -320,7 +323,9 @@ impl SignRounds {
         let numerator = self.message * secrets.mask + r * *v;
         let mut broadcast = Writer::with_capacity(2 * SCALAR);
         broadcast.scalar(&numerator).scalar(&u);
-        self.state = State::Shared(Box::new(Shared { nonce_point, numerator, denominator: *u }));
+        // All are told both.
+        let (numerator, denominator) = (ct::public(numerator), ct::public(*u));
+        self.state = State::Shared(Box::new(Shared { nonce_point, numerator, denominator }));
         Ok(Step::Send(Letters { broadcast: broadcast.finish().to_vec(), direct: Vec::new() }))
     }
 
@@ -352,7 +357,7 @@ impl SignRounds {
         for (k, (point, check)) in checks.into_iter().enumerate() {
             // χ·R − d·G = Γ, as c + d = χ·r.
             let terms = [(point, peer.bob.factor), (ProjectivePoint::GENERATOR, -outputs[k])];
-            if ProjectivePoint::lincomb(&terms) != gammas[k] {
+            if !holds(ProjectivePoint::lincomb(&terms).ct_eq(&gammas[k])) {
                 return Err(fault(letter, 2)(check));
             }
         }

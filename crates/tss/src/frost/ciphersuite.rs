@@ -7,9 +7,12 @@ use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::IsIdentity;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha512};
+use subtle::ConstantTimeEq;
+use tetralith_kernels::ct;
 use zeroize::Zeroizing;
 
 use crate::engine::PartyId;
+use crate::wire::holds;
 
 /// Bytes of an encoded element, and of an encoded scalar.
 pub(crate) const LEN: usize = 32;
@@ -62,6 +65,12 @@ pub(crate) fn identifier(party: PartyId) -> Scalar {
     Scalar::from(party.get())
 }
 
+/// The point of a secret scalar, which all parties are told; what is computed from it, encodings and
+/// comparisons, does not depend on its Z, which they are not told.
+pub(crate) fn publish(scalar: &Scalar) -> EdwardsPoint {
+    ct::public(EdwardsPoint::mul_base(scalar))
+}
+
 /// `SerializeElement`.
 pub(crate) fn encode(element: &EdwardsPoint) -> [u8; LEN] {
     element.compress().to_bytes()
@@ -74,9 +83,10 @@ pub(crate) fn decode(bytes: &[u8; LEN]) -> Option<EdwardsPoint> {
     good.then_some(element)
 }
 
-/// `DeserializeScalar`.
+/// `DeserializeScalar`, in constant time but for whether it is canonical.
 pub(crate) fn decode_scalar(bytes: [u8; LEN]) -> Option<Scalar> {
-    Scalar::from_canonical_bytes(bytes).into()
+    let scalar = Scalar::from_bytes_mod_order(bytes);
+    holds(scalar.as_bytes().ct_eq(&bytes)).then_some(scalar)
 }
 
 /// Lagrange's coefficient at 0 of `party` among `parties`, which are distinct and have it.

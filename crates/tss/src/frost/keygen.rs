@@ -13,17 +13,18 @@ use core::mem;
 use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::Scalar;
 use rand_core::{CryptoRng, SeedableRng};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::ciphersuite::{
-    LEN, decode, decode_scalar, encode, evaluate_vartime, identifier, random,
+    LEN, decode, decode_scalar, encode, evaluate_vartime, identifier, publish, random,
 };
 use super::keys::{FrostPublic, FrostShare};
 use crate::dkls23::commit::{COMMITMENT, blind, commit, open};
 use crate::engine::{Abort, Blame, Check, Error, Evidence, PartyId, SessionId, Threshold};
 use crate::machine::{Inbox, Kind, Letter, Letters, Machine, Rounds, Step, session};
 use crate::oracle::Oracle;
-use crate::wire::{Reader, Writer};
+use crate::wire::{Reader, Writer, holds};
 
 /// One party's side of a key generation for Ed25519.
 pub struct FrostKeygen(Machine<KeygenRounds>);
@@ -114,7 +115,7 @@ impl KeygenRounds {
     ) -> (Self, Letters) {
         let coefficients = (0..threshold.t()).map(|_| random(&mut rng)).collect();
         let polynomial: Zeroizing<Vec<Scalar>> = Zeroizing::new(coefficients);
-        let points: Vec<_> = polynomial.iter().map(EdwardsPoint::mul_base).collect();
+        let points: Vec<_> = polynomial.iter().map(publish).collect();
         let nonce = Zeroizing::new(random(&mut rng));
         let commitment = encode(&EdwardsPoint::mul_base(&nonce));
         let challenge = challenge(&context, me, &encode(&points[0]), &commitment);
@@ -157,14 +158,14 @@ impl KeygenRounds {
         letters: &[Letter],
     ) -> Result<Step<FrostShare>, Abort> {
         let mut secret = Box::new(Zeroizing::new(self.evaluate(self.me)));
-        let mut points: Vec<_> = self.polynomial.iter().map(EdwardsPoint::mul_base).collect();
+        let mut points: Vec<_> = self.polynomial.iter().map(publish).collect();
         for (letter, committed) in letters.iter().zip(committed) {
             let dealt = self.read_polynomial(letter, committed).map_err(proved(letter, 2))?;
             let accused = |check| blame(letter, 2, check, Evidence::Accusation);
             let bytes = Reader::new(&letter.direct).array().map_err(accused)?;
             let share = decode_scalar(bytes).ok_or_else(|| accused(Check::Encoding))?;
             let share = Zeroizing::new(share);
-            if EdwardsPoint::mul_base(&share) != evaluate_vartime(&dealt, self.me) {
+            if !holds(EdwardsPoint::mul_base(&share).ct_eq(&evaluate_vartime(&dealt, self.me))) {
                 return Err(accused(Check::VerifiableShare));
             }
             **secret += *share;

@@ -5,12 +5,13 @@ use core::fmt;
 use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::IsIdentity;
+use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::ciphersuite::{LEN, decode, decode_scalar, encode, evaluate_vartime};
 use crate::engine::{DecodeError, Error, PartyId, Threshold};
 use crate::oracle::Oracle;
-use crate::wire::{Reader, Writer};
+use crate::wire::{Reader, Writer, holds};
 
 const PUBLIC_MAGIC: [u8; 4] = *b"TTFP";
 const SHARE_MAGIC: [u8; 4] = *b"TTFS";
@@ -212,7 +213,7 @@ impl FrostShare {
         let secret = Zeroizing::new(reader.array().map_err(|_| DecodeError::Scalar(name))?);
         let secret = decode_scalar(*secret).ok_or(DecodeError::Scalar(name))?;
         let secret = Box::new(Zeroizing::new(secret));
-        if EdwardsPoint::mul_base(&secret) != public.party_point(me) {
+        if !holds(EdwardsPoint::mul_base(&secret).ct_eq(&public.party_point(me))) {
             return Err(DecodeError::Inconsistent(name));
         }
         Ok(Self { public, me, secret })

@@ -17,10 +17,11 @@ use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::VartimeMultiscalarMul;
 use rand_core::{CryptoRng, Rng, SeedableRng};
+use tetralith_kernels::ct;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::ciphersuite::{
-    LEN, decode, decode_scalar, encode, h1, h2, h3, h4, h5, identifier, lagrange,
+    LEN, decode, decode_scalar, encode, h1, h2, h3, h4, h5, identifier, lagrange, publish,
 };
 use super::keys::{FrostPublic, FrostShare};
 use crate::engine::{Abort, Blame, Check, Error, Evidence, PartyId, SessionId};
@@ -177,7 +178,7 @@ struct SignRounds {
 
 enum State {
     Committed(Box<Nonces>, Box<Zeroizing<Scalar>>),
-    Shared(Box<Package>, Scalar),
+    Shared(Box<(Package, Scalar)>),
     Ended,
 }
 
@@ -200,7 +201,7 @@ impl Rounds for SignRounds {
     fn advance(&mut self, round: u8, inbox: Inbox) -> Result<Step<[u8; 64]>, Abort> {
         match mem::replace(&mut self.state, State::Ended) {
             State::Committed(nonces, secret) => self.share(&nonces, &secret, &inbox.letters),
-            State::Shared(package, share) => self.aggregate(&package, share, &inbox.letters),
+            State::Shared(state) => self.aggregate(&state.0, state.1, &inbox.letters),
             State::Ended => Err(Abort::Internal { round }),
         }
     }
@@ -216,8 +217,8 @@ impl SignRounds {
     ) -> Result<Step<[u8; 64]>, Abort> {
         let mut commitments = vec![Commitments {
             party: self.me,
-            hiding: EdwardsPoint::mul_base(&nonces.hiding),
-            binding: EdwardsPoint::mul_base(&nonces.binding),
+            hiding: publish(&nonces.hiding),
+            binding: publish(&nonces.binding),
         }];
         for letter in letters {
             let mut reader = Reader::new(&letter.broadcast);
@@ -235,8 +236,10 @@ impl SignRounds {
         let share = nonces.hiding
             + nonces.binding * package.binding_factors[place]
             + lagrange(self.me, &self.signers) * secret * package.challenge;
+        // All are told it.
+        let share = ct::public(share);
         let broadcast = share.to_bytes().to_vec();
-        self.state = State::Shared(Box::new(package), share);
+        self.state = State::Shared(Box::new((package, share)));
         Ok(Step::Send(Letters { broadcast, direct: Vec::new() }))
     }
 
