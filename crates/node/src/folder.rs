@@ -363,9 +363,18 @@ mod tests {
         std::fs::write(folder.token_path(), "short").unwrap();
         assert!(folder.token().unwrap_err().to_string().contains("is not 64 hex digits"));
         let text = std::fs::read_to_string(folder.key_path()).unwrap();
+        let file = KeyFile::from_text(&text).unwrap();
+        let rewritten = |kind: &str, public: &[u8]| {
+            let (secret, mut rng) = (file.open(None).unwrap(), ChaCha20Rng::from_seed([8; 32]));
+            let changed = KeyFile::public(kind, KEY_PARAMS, public);
+            let sealed = changed.seal(&secret, Protection::None, Cost::LEAST, &mut rng).unwrap();
+            sealed.to_text().to_string()
+        };
+        let other = [&[1], &file.public[1..]].concat();
         let cases = [
-            (text.replace("\"node\"", "\"vrf\""), "is a key of kind \"vrf\""),
-            (text.replace("\"public\": \"00", "\"public\": \"01"), "not that of the secret"),
+            (rewritten("vrf", &file.public), "is a key of kind \"vrf\""),
+            (rewritten(KEY_KIND, &other), "not that of the secret"),
+            (text.replace("\"node\"", "\"vrf\""), "its checksum does not fit"),
             (text[..40].to_owned(), "not a key file"),
             ("x".repeat(2 << 20), "longer than"),
         ];
