@@ -68,8 +68,8 @@ pub(crate) enum Value<'a> {
 /// Rows in memory.
 ///
 /// # Correctness
-/// `lengths` has `columns + 1` numbers a row. The first is [`GOOD`], or the length of a message that says
-/// why the row is bad; the others are lengths of values, [`NULL`] where there is none. `bytes` has these
+/// `lengths` has `columns + 1` numbers a row. The first is `GOOD`, or the length of a message that says
+/// why the row is bad; the others are lengths of values, `NULL` where there is none. `bytes` has these
 /// messages and values one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
