@@ -102,6 +102,14 @@ impl Params {
         Ok(Params { scheme: Scheme::Xmss, hash, n: 32, h, d: 1, oid: 0 })
     }
 
+    /// A set of SHA2 with n = 32 that has no identifier: XMSS where there are no layers, or XMSS^MT.
+    #[cfg(feature = "json")]
+    pub(crate) fn unnamed(height: u32, layers: u32) -> Option<Params> {
+        let scheme = if layers == 0 { Scheme::Xmss } else { Scheme::XmssMt };
+        let (h, d) = (height.try_into().ok()?, layers.max(1).try_into().ok()?);
+        Some(Params { scheme, hash: HashFunction::Sha2, n: 32, h, d, oid: 0 })
+    }
+
     /// Single tree or hypertree.
     #[must_use]
     pub fn scheme(self) -> Scheme {

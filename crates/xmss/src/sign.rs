@@ -513,7 +513,7 @@ impl<S: StateStore> std::io::Write for StreamSigner<'_, S> {
 }
 
 /// The signature's `r`: PRF(SK_PRF, toByte(idx, 32)). RFC 8391 §4.1.9, Algorithm 12.
-fn randomizer(key: &SecretKey, index: u64) -> Zeroizing<Value> {
+pub(crate) fn randomizer(key: &SecretKey, index: u64) -> Zeroizing<Value> {
     let mut bytes = [0; 32];
     bytes[24..].copy_from_slice(&index.to_be_bytes());
     prf(key.params(), key.sk_prf(), &bytes)

@@ -267,7 +267,13 @@ fn leaf_part(
 /// Computes the leaves `first ‥` into `out`.
 ///
 /// RFC 8391 §4.1.6, Algorithm 9 lines 3 to 6; SP 800-208 §6.2.
-fn leaf_group(engine: &mut Engine, key: &SecretKey, place: TreePlace, first: u32, out: &mut [u8]) {
+pub(crate) fn leaf_group(
+    engine: &mut Engine,
+    key: &SecretKey,
+    place: TreePlace,
+    first: u32,
+    out: &mut [u8],
+) {
     let p = key.params();
     let (n, len) = (p.n(), p.len() as u32);
     let count = (out.len() / n) as u32;

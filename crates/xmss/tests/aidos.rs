@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use tetralith_xmss::aidos::unprotected::{UnprotectedKey, verify};
 use tetralith_xmss::aidos::{Key, public_key_from_bytes, public_key_to_bytes, to_json};
 use tetralith_xmss::state::{Holder, Volatile, create};
 use tetralith_xmss::{Derivation, Error, Params, Progress, SecretKey, Signer};
@@ -50,6 +51,59 @@ fn keys_signatures_and_exports_are_the_librarys() {
             let signature = signer.sign(b"tetralith", 0).unwrap();
             assert_eq!(signature, bytes(&format!("sig-{leaf}.hex")));
         }
+    }
+}
+
+/// HMAC-SHA256 of 1, 2 and 3 with the vectors' seed.
+const SEEDS: [&str; 3] = [
+    "9b4c8120a4823a95f47cde17a244f4507244ee6e3957d1fab9fa29b44d3829b7",
+    "4304c22c84a53755ab08ead8d97a8d429be5efa480682d7ad1da27f73e1fbe1d",
+    "2a24d008789d3c74daf5e02636c675df8f09ec5e740c1bdf6305f9261f7b1c32",
+];
+
+/// Also where the traversal has run past the end of the tree.
+#[test]
+fn a_key_signs_by_index_and_writes_what_the_library_writes() {
+    let mut key = UnprotectedKey::new(10, 0, &hex::decode(SEEDS.concat()).unwrap()).unwrap();
+    for leaf in [0, 5, 100, 700, 1023, 1024] {
+        assert_eq!(*key.tree_json(0, 0, leaf).unwrap(), vector(&format!("key-{leaf}.json")));
+    }
+    for index in [700, 0, 700] {
+        let signature = key.sign_at(index, b"tetralith").unwrap();
+        assert_eq!(signature, bytes(&format!("sig-{index}.hex")));
+    }
+    let public = bytes("public.hex");
+    assert_eq!(key.root(), &public[1..33]);
+    assert_eq!(verify(10, 0, &public[1..], b"tetralith", &bytes("sig-0.hex")), Ok(()));
+    assert_eq!(
+        verify(10, 0, &public[1..], b"other", &bytes("sig-0.hex")),
+        Err(Error::Verification)
+    );
+    let past = Error::IndexOutOfRange { index: 1024, limit: 1024 };
+    assert_eq!(key.sign_at(1024, b"").unwrap_err(), past);
+    assert!(key.tree_json(0, 0, 1025).is_err() && key.tree_json(1, 0, 0).is_err());
+    assert!(key.tree_json(0, 1, 0).is_err());
+}
+
+#[test]
+fn every_height_and_its_hypertrees_sign_by_index() {
+    for (height, layers) in [(1, 0), (2, 0), (3, 0), (7, 0), (20, 10), (20, 4), (40, 8), (60, 15)] {
+        let mut key = UnprotectedKey::new(height, layers, &[7; 96]).unwrap();
+        let public = [key.root(), &[7; 32]].concat();
+        for index in [0, 1, (1 << height) - 1] {
+            let signature = key.sign_at(index, b"m").unwrap();
+            assert_eq!(signature.len(), key.signature_bytes());
+            assert_eq!(
+                verify(height, layers, &public, b"m", &signature),
+                Ok(()),
+                "{height}/{layers}"
+            );
+            assert!(verify(height, layers, &public, b"n", &signature).is_err());
+            assert!(verify(height, layers, &public, b"m", &signature[1..]).is_err());
+        }
+    }
+    for (height, layers) in [(0, 0), (21, 0), (40, 1), (40, 16), (20, 3), (80, 4), (30, 3)] {
+        assert!(UnprotectedKey::new(height, layers, &[7; 96]).is_err(), "{height}/{layers}");
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod json;
 mod traversal;
+pub mod unprotected;
 
 use crate::keys::length;
 use crate::{Derivation, Error, Params, PublicKey, SecretKey, Seeds};
