@@ -87,6 +87,9 @@
 // QRL's 67 bytes: descriptor, root, SEED.
 #define TETRALITH_XMSS_QRL 4
 
+// A key of AidosKuneen/xmss that signs with any index it is told.
+typedef struct tetralith_aidos_unprotected tetralith_aidos_unprotected;
+
 // An odd modulus of 64 to 8192 bits, with its tables.
 typedef struct tetralith_vdf tetralith_vdf;
 
@@ -116,6 +119,15 @@ uint32_t tetralith_abi_version(void);
 
 // The version of the library, such as `0.1.0`; a constant.
 const char *tetralith_version(void);
+
+// Writes the name of the fastest kernels that run here, such as `avx512`, and returns its length
+// without the final NUL.
+//
+// The text is cut to `len` bytes with its NUL; nothing is written if `len` is 0.
+//
+// # Safety
+// `buffer` is NULL or points to `len` writable bytes.
+size_t tetralith_kernel(char *buffer, size_t len);
 
 // Prepares a modulus N of `len` bytes, and writes its handle to `*out`; NULL on failure.
 //
@@ -314,6 +326,84 @@ int32_t tetralith_xmss_verify_many(const tetralith_xmss_public_key *key,
 // # Safety
 // `key` is NULL or a handle that is not freed, and no call uses it.
 void tetralith_xmss_public_key_free(tetralith_xmss_public_key *key);
+
+// Computes a key of AidosKuneen/xmss, and writes its handle to `*out`; NULL on failure.
+//
+// UNPROTECTED: nothing remembers which indices were used. Two messages under one index let anybody forge
+// signatures. Use it only if you record each index durably, with its message, before you sign.
+// The heights are 1 to 20 with `layers` 0, XMSS, and 20, 40 and 60 with up to 15 layers of XMSS^MT. `seeds` are
+// the 96 bytes SK_SEED, SK_PRF and SEED.
+//
+// # Safety
+// `seeds` points to `seeds_len` readable bytes, `out` to a writable pointer.
+int32_t tetralith_aidos_unprotected_new(uint32_t height,
+                                        uint32_t layers,
+                                        const uint8_t *seeds,
+                                        size_t seeds_len,
+                                        tetralith_aidos_unprotected **out);
+
+// Writes the key's root of 32 bytes.
+//
+// # Safety
+// `key` is a handle; `root` points to `root_len` writable bytes.
+int32_t tetralith_aidos_unprotected_root(const tetralith_aidos_unprotected *key,
+                                         uint8_t *root,
+                                         size_t root_len);
+
+// The length of the key's signatures in bytes. 0 for NULL.
+//
+// # Safety
+// `key` is NULL or a handle that is not freed.
+size_t tetralith_aidos_unprotected_signature_size(const tetralith_aidos_unprotected *key);
+
+// Signs a message with an index, even if that index signed before.
+//
+// UNPROTECTED: see `tetralith_aidos_unprotected_new`. Constant time but for the message's digest.
+//
+// # Safety
+// `key` is a handle; the pointers point to as many bytes as their lengths say, those of `signature`
+// writable.
+int32_t tetralith_aidos_unprotected_sign(const tetralith_aidos_unprotected *key,
+                                         uint64_t index,
+                                         const uint8_t *message,
+                                         size_t message_len,
+                                         uint8_t *signature,
+                                         size_t signature_len);
+
+// Writes the JSON of one tree at a leaf, as AidosKuneen/xmss writes it, to `*json` and its length to
+// `*json_len`.
+//
+// It holds the seeds in the clear. Overwrite it before you free it with `tetralith_bytes_free`.
+//
+// # Safety
+// `key` is a handle; `json` and `json_len` may be written.
+int32_t tetralith_aidos_unprotected_json(const tetralith_aidos_unprotected *key,
+                                         uint32_t layer,
+                                         uint64_t tree,
+                                         uint32_t leaf,
+                                         uint8_t **json,
+                                         size_t *json_len);
+
+// Frees a key; NULL is allowed.
+//
+// # Safety
+// `key` is NULL or a handle that is not freed, and no call uses it.
+void tetralith_aidos_unprotected_free(tetralith_aidos_unprotected *key);
+
+// Verifies a signature of AidosKuneen/xmss. `public_key` has 64 bytes: root and SEED.
+//
+// Heights and layers are those of `tetralith_aidos_unprotected_new`. Variable time: all is public.
+//
+// # Safety
+// The pointers point to as many readable bytes as their lengths say.
+int32_t tetralith_aidos_verify(uint32_t height,
+                               uint32_t layers,
+                               const uint8_t *public_key,
+                               size_t public_key_len,
+                               const uint8_t *message,
+                               size_t message_len,
+                               const uint8_t *signature,
+                               size_t signature_len);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -3,6 +3,8 @@
 //! A call returns a status and writes its results only if that is zero. A panic is caught and becomes
 //! `TETRALITH_INTERNAL`. No pointer of the caller's is kept after a call returns.
 
+pub mod aidos;
+pub mod kernel;
 mod memory;
 pub mod sodium;
 pub mod sqr;

@@ -20,7 +20,7 @@ pub const TETRALITH_XMSS_DER: i32 = 3;
 /// QRL's 67 bytes: descriptor, root, SEED.
 pub const TETRALITH_XMSS_QRL: i32 = 4;
 
-fn failed(error: Error) -> Failed {
+pub(crate) fn failed(error: Error) -> Failed {
     match error {
         Error::Verification => Failed::new(TETRALITH_NOT_VALID, "verification.failed", error),
         Error::Length { .. } => Failed::new(TETRALITH_MALFORMED, "input.length", error),
