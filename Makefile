@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: python, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, go, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -43,6 +43,11 @@ test-slow: test-tools
 .PHONY: python
 python: test-tools
 	sh bindings/python/wheel
+
+# The Go module below target/go, tested with each backend and tried in a fresh environment.
+.PHONY: go
+go: test-tools
+	sh bindings/go/module
 
 # The C library below PREFIX, or below DESTDIR for a package.
 .PHONY: install-c

@@ -1,0 +1,10 @@
+//go:build !tetralith_wasm && !tetralith_cgo
+
+package abi
+
+import "embed"
+
+//go:embed lib/linux_amd64
+var embedded embed.FS
+
+const embeddedName = "lib/linux_amd64/libtetralith.so"
