@@ -73,8 +73,10 @@ fn the_go_module_passes_its_tests() {
         command.env("TETRALITH_AIDOS_STATE", place("state"));
         command
     };
-    run(go(".", &["vet", "./..."]).env("CGO_ENABLED", "0"));
-    run(go(".", &["test", "./..."]).env("CGO_ENABLED", "0"));
+    for module in [".", "compat/aidos"] {
+        run(go(module, &["vet", "./..."]).env("CGO_ENABLED", "0"));
+        run(go(module, &["test", "./..."]).env("CGO_ENABLED", "0"));
+    }
     let race =
         ["test", "-race", "-tags", "tetralith_cgo", "-run", "Goroutines|Cancel|Header", "./..."];
     run(go(".", &race).env("CGO_ENABLED", "1"));
