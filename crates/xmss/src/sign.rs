@@ -266,6 +266,12 @@ impl<S: StateStore> Signer<S> {
         self.state.status()
     }
 
+    /// How many signatures this signer can still make, as of the last commit.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.state.left()
+    }
+
     /// The public key.
     #[must_use]
     pub fn public_key(&self) -> PublicKey {

@@ -293,7 +293,8 @@ impl fmt::Display for Address {
 }
 
 /// QRL's 4096 words, in alphabetical order.
-fn word_list() -> Vec<&'static str> {
+#[must_use]
+pub fn word_list() -> Vec<&'static str> {
     WORDS.lines().collect()
 }
 

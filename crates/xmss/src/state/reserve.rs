@@ -197,6 +197,12 @@ impl<S: StateStore> Reservations<S> {
         Status::from(&self.record)
     }
 
+    /// How many indices this process can still use: what remains of its lease, and what nobody leased.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.record.left() + (self.range.end - self.range.start)
+    }
+
     /// The index that the next signature will have, if the lease is used up or not. In a shared store
     /// another signer may lease it first.
     #[must_use]
