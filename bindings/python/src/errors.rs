@@ -1,5 +1,6 @@
 //! The package's exceptions, each with the stable dotted code that the command prints.
 
+use crate::refusals::of_state;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -60,12 +61,14 @@ pub(crate) fn of_vrf(failed: tetralith_vrf::Error) -> PyErr {
 
 pub(crate) fn of_xmss(failed: tetralith_xmss::Error) -> PyErr {
     use tetralith_xmss::Error;
+    if let Error::State(refused) = &failed {
+        return of_state(refused, &failed.to_string());
+    }
     let (kind, code) = match &failed {
         Error::Verification => (Kind::Verification, "verification.failed"),
         Error::UnknownOid { .. } | Error::UnknownParams(_) => (Kind::Malformed, "input.params"),
         Error::Length { .. } => (Kind::Malformed, "input.length"),
         Error::Cancelled => (Kind::Environment, "interrupted"),
-        Error::State(_) => (Kind::State, "state.refused"),
         Error::Fault => (Kind::Environment, "machine.faulty"),
         Error::Cache(_) | Error::Partial(_) => (Kind::Environment, "io.file"),
         _ => (Kind::Malformed, "input.malformed"),

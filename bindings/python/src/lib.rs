@@ -6,9 +6,14 @@
 
 mod columns;
 mod errors;
+mod kept;
+mod qrl;
+mod refusals;
+mod signer;
 mod tss;
 mod vdf;
 mod vrf;
+mod watch;
 mod xmss;
 
 use getrandom::SysRng;
@@ -26,6 +31,8 @@ fn _tetralith(module: &Bound<'_, PyModule>) -> PyResult<()> {
     columns::register(module)?;
     vrf::register(module)?;
     xmss::register(module)?;
+    signer::register(module)?;
+    qrl::register(module)?;
     vdf::register(module)?;
     tss::register(module)
 }

@@ -1,13 +1,18 @@
 //! Sequential squaring, proofs of it, and time-locks.
 
 use crate::errors::{Kind, error, of_vdf};
+use crate::kept::Kept;
 use crate::system_rng;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tetralith_vdf::timelock::{self, Sealed};
-use tetralith_vdf::{Error, Evaluation, Options, Progress, Proof, Prover, Residue, System};
+use tetralith_vdf::{
+    Checkpoint, Error, Evaluation, Modulus as N, Next, Options, Progress, Proof, Prover, Residue,
+    System,
+};
 
 /// An odd modulus of 64 to 8192 bits.
 #[pyclass(frozen, module = "tetralith.vdf", name = "Modulus")]
@@ -104,6 +109,7 @@ fn input(modulus: &Modulus, seed: &[u8], raw: bool, iterations: u64) -> Residue 
 
 /// y = x^(2^iterations) mod N, as wide as N.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 fn vdf_eval<'py>(
     py: Python<'py>,
     modulus: &Modulus,
@@ -111,14 +117,60 @@ fn vdf_eval<'py>(
     raw: bool,
     iterations: u64,
     progress: Option<Py<PyAny>>,
+    checkpoint: Option<PathBuf>,
+    save_every: f64,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let x = input(modulus, seed, raw, iterations);
+    let kept = checkpoint.map(|path| Kept::claim(&path, save_every)).transpose()?;
     let mut watch = Watch::new(progress.as_ref());
     let y = py.detach(|| {
-        let y = tetralith_vdf::eval(&modulus.0, &x, iterations, &mut |now| watch.step(now));
+        let y = begun(kept.as_ref(), &modulus.0, &x, iterations)
+            .and_then(|evaluation| squared(evaluation, &mut watch, kept));
         watch.end(y)
     })?;
     Ok(PyBytes::new(py, &y.to_bytes()))
+}
+
+/// Goes on from the checkpoint where there is one, else begins.
+fn begun(
+    kept: Option<&(Kept, std::fs::File)>,
+    modulus: &N,
+    x: &Residue,
+    iterations: u64,
+) -> Result<Evaluation, Error> {
+    let found = match kept {
+        Some((kept, _)) => Checkpoint::load(kept.path())?,
+        None => None,
+    };
+    let Some((checkpoint, _)) = found else { return Evaluation::new(modulus, x, iterations) };
+    checkpoint.expect(modulus, x, iterations)?;
+    Evaluation::resume(&checkpoint)
+}
+
+/// Squares to the end. The state is saved from time to time, when it is stopped, and at the end.
+fn squared(
+    mut evaluation: Evaluation,
+    watch: &mut Watch<'_>,
+    mut kept: Option<(Kept, std::fs::File)>,
+) -> Result<Residue, Error> {
+    let save = |evaluation: &mut Evaluation, kept: &Option<(Kept, _)>| match kept {
+        Some((kept, _)) => evaluation.checkpoint()?.0.save(kept.path()),
+        None => Ok(()),
+    };
+    loop {
+        if let Some(y) = evaluation.result() {
+            save(&mut evaluation, &kept)?;
+            return Ok(y);
+        }
+        let now = evaluation.advance(tetralith_vdf::eval::CHECK_EVERY)?;
+        if watch.step(now).is_break() {
+            save(&mut evaluation, &kept)?;
+            return Err(Error::Cancelled);
+        }
+        if kept.as_mut().is_some_and(|(kept, _)| kept.is_due()) {
+            save(&mut evaluation, &kept)?;
+        }
+    }
 }
 
 fn system(name: &str) -> PyResult<System> {
@@ -132,7 +184,7 @@ fn system(name: &str) -> PyResult<System> {
 
 /// y and the encoded proof.
 #[pyfunction]
-#[allow(clippy::type_complexity)]
+#[allow(clippy::type_complexity, clippy::too_many_arguments)]
 fn vdf_prove<'py>(
     py: Python<'py>,
     modulus: &Modulus,
@@ -143,14 +195,23 @@ fn vdf_prove<'py>(
     memory: u64,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    checkpoint: Option<PathBuf>,
+    save_every: f64,
 ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let system = system(system_name)?;
     let x = input(modulus, seed, raw, iterations);
     let options = Options { memory, threads, ..Options::default() };
+    let mut kept = checkpoint.map(|path| Kept::claim(&path, save_every)).transpose()?;
+    let path = kept.as_ref().map(|(kept, _)| kept.path().to_owned());
     let mut watch = Watch::new(progress.as_ref());
     let (y, proof) = py.detach(|| {
+        let mut next = |now| match watch.step(now) {
+            ControlFlow::Break(()) => Next::Stop,
+            _ if kept.as_mut().is_some_and(|(kept, _)| kept.is_due()) => Next::Save,
+            _ => Next::GoOn,
+        };
         let run = Prover::new(system, &modulus.0, &x, iterations, options)
-            .and_then(|mut prover| prover.run(&mut |now| watch.step(now)));
+            .and_then(|mut prover| prover.run_kept(path.as_deref(), &mut next));
         watch.end(run)
     })?;
     Ok((PyBytes::new(py, &y.to_bytes()), PyBytes::new(py, &proof.to_bytes())))
@@ -202,7 +263,7 @@ fn vdf_open<'py>(
     let mut watch = Watch::new(progress.as_ref());
     let file = py.detach(|| {
         let opened = Sealed::from_bytes(sealed).and_then(|sealed| {
-            let y = squared(sealed.evaluation()?, &mut watch)?;
+            let y = squared(sealed.evaluation()?, &mut watch, None)?;
             sealed.open(&y)
         });
         watch.end(opened)
@@ -210,15 +271,11 @@ fn vdf_open<'py>(
     Ok(PyBytes::new(py, &file))
 }
 
-fn squared(mut evaluation: Evaluation, watch: &mut Watch<'_>) -> Result<Residue, Error> {
-    loop {
-        if let Some(y) = evaluation.result() {
-            return Ok(y);
-        }
-        if watch.step(evaluation.advance(tetralith_vdf::eval::CHECK_EVERY)?).is_break() {
-            return Err(Error::Cancelled);
-        }
-    }
+/// Removes the files of a checkpoint.
+#[pyfunction]
+fn vdf_forget(path: PathBuf) -> PyResult<()> {
+    let (kept, _lock) = Kept::claim(&path, 0.0)?;
+    Prover::forget(kept.path()).map_err(of_vdf)
 }
 
 /// The squarings that a sealed file takes to open.
@@ -232,6 +289,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vdf_eval, module)?)?;
     module.add_function(wrap_pyfunction!(vdf_prove, module)?)?;
     module.add_function(wrap_pyfunction!(vdf_verify, module)?)?;
+    module.add_function(wrap_pyfunction!(vdf_forget, module)?)?;
     module.add_function(wrap_pyfunction!(vdf_seal, module)?)?;
     module.add_function(wrap_pyfunction!(vdf_open, module)?)?;
     module.add_function(wrap_pyfunction!(vdf_sealed_iterations, module)?)

@@ -11,7 +11,7 @@ use tetralith_xmss::{Item, Params, Scheme, Signature, pkix};
 /// The root of a key's tree and its public seed.
 #[pyclass(frozen, module = "tetralith.xmss", name = "XmssPublicKey")]
 #[derive(PartialEq)]
-struct PublicKey(tetralith_xmss::PublicKey);
+pub(crate) struct PublicKey(pub(crate) tetralith_xmss::PublicKey);
 
 #[pymethods]
 impl PublicKey {

@@ -48,16 +48,23 @@ fn environment(at: &Path) -> PathBuf {
     python
 }
 
+/// Copies a folder of Python files.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder of the package") {
+        let (from, name) = entry.map(|entry| (entry.path(), entry.file_name())).expect("an entry");
+        if from.is_file() {
+            std::fs::copy(&from, to.join(name)).expect("a copy");
+        } else if name != "__pycache__" {
+            copy(&from, &to.join(name));
+        }
+    }
+}
+
 /// Copies the package's files beside the library.
 fn package(to: &Path) {
     let package = to.join("tetralith");
-    std::fs::create_dir_all(&package).expect("a folder");
-    for file in std::fs::read_dir(Path::new(HERE).join("python/tetralith")).expect("the package") {
-        let file = file.expect("an entry");
-        if file.path().is_file() {
-            std::fs::copy(file.path(), package.join(file.file_name())).expect("a copy");
-        }
-    }
+    copy(&Path::new(HERE).join("python/tetralith"), &package);
     std::fs::copy(library(), package.join("_tetralith.abi3.so")).expect("a copy");
 }
 

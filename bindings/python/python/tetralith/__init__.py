@@ -2,8 +2,9 @@
 
 - :mod:`tetralith.vrf`: verifiable random functions, one proof or columns of them.
 - :mod:`tetralith.vdf`: sequential squaring, proofs of delay, time-locks.
-- :mod:`tetralith.xmss`: verification of post-quantum XMSS signatures, QRL's keys and addresses.
+- :mod:`tetralith.xmss`: post-quantum XMSS signatures with a durable state, QRL's keys and addresses.
 - :mod:`tetralith.tss`: threshold signatures as messages in and out.
+- :mod:`tetralith.compat.pyqrllib`: the names and results of QRL's package.
 
 Every failure is a :class:`TetralithError` with a stable ``code`` and, if there is one, a ``hint``.
 Long calls release the interpreter lock, and Ctrl-C stops them.

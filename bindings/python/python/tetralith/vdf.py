@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 from ._tetralith import (
     Modulus,
     vdf_eval,
+    vdf_forget,
     vdf_open,
     vdf_prove,
     vdf_seal,
@@ -28,10 +29,11 @@ from ._tetralith import (
     vdf_verify,
 )
 
-__all__ = ["Modulus", "eval", "open", "prove", "seal", "sealed_iterations", "verify"]
+__all__ = ["Modulus", "eval", "forget", "open", "prove", "seal", "sealed_iterations", "verify"]
 
 #: Called with the squarings done and those of the whole run, at most ten times a second.
 ProgressCallback: TypeAlias = Callable[[int, int], object]
+Path: TypeAlias = str | os.PathLike[str]
 ProofSystem: TypeAlias = Literal["wesolowski", "n-wesolowski", "pietrzak"]
 
 
@@ -48,13 +50,20 @@ def eval(
     *,
     raw: bool = False,
     progress: ProgressCallback | None = None,
+    checkpoint: Path | None = None,
+    save_every: float = 60.0,
 ) -> bytes:
     """Computes y = x^(2^iterations) mod N, in big-endian bytes as wide as N.
 
     Each squaring is checked, and a fault of the machine is repaired or raises
     :class:`~tetralith.EnvironmentFailure`.
+
+    ``checkpoint``: a file in which the state is saved every ``save_every`` seconds, when the run is
+    interrupted and at the end. The same call resumes from it, also after a crash; :func:`forget`
+    removes it. The command ``tetralith vdf eval --checkpoint`` reads and writes the same file.
     """
-    return vdf_eval(_modulus(modulus), seed, raw, iterations, progress)
+    path = None if checkpoint is None else os.fspath(checkpoint)
+    return vdf_eval(_modulus(modulus), seed, raw, iterations, progress, path, save_every)
 
 
 def prove(
@@ -67,13 +76,30 @@ def prove(
     memory: int = 256 << 20,
     threads: int | None = None,
     progress: ProgressCallback | None = None,
+    checkpoint: Path | None = None,
+    save_every: float = 60.0,
 ) -> tuple[bytes, bytes]:
     """Computes y and an encoded proof that it is ±x^(2^iterations) mod N.
 
     ``memory``: bytes for values recorded while squaring. ``threads``: all cores unless given.
+
+    ``checkpoint``: the state is kept in files whose names begin with this one, as :func:`eval` keeps its
+    state. They stay until :func:`forget`: call it once the proof is stored.
     """
     threads = threads or os.cpu_count() or 1
-    return vdf_prove(_modulus(modulus), seed, raw, iterations, system, memory, threads, progress)
+    path = None if checkpoint is None else os.fspath(checkpoint)
+    number = _modulus(modulus)
+    return vdf_prove(
+        number, seed, raw, iterations, system, memory, threads, progress, path, save_every
+    )
+
+
+def forget(checkpoint: Path) -> None:
+    """Removes the files of a checkpoint, if there are any; the run would begin anew.
+
+    Raises :class:`~tetralith.StateError` while another process uses it.
+    """
+    vdf_forget(os.fspath(checkpoint))
 
 
 def verify(

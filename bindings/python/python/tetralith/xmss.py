@@ -1,4 +1,4 @@
-"""XMSS: verification of post-quantum signatures, and QRL's keys and addresses.
+"""XMSS: post-quantum signatures with a durable state, their verification, and QRL's formats.
 
 Every parameter set of RFC 8391 and SP 800-208, and QRL's.
 
@@ -8,6 +8,18 @@ Every parameter set of RFC 8391 and SP 800-208, and QRL's.
 'QRL-SHAKE_10_256'
 >>> xmss.qrl_address_is_valid(key.qrl_address())
 True
+
+Signing needs a key file, whose state lies beside it:
+
+>>> import os, tempfile
+>>> folder = tempfile.mkdtemp()
+>>> path = os.path.join(folder, "signer.key")
+>>> with xmss.Signer.create(path, passphrase="correct horse") as signer:
+...     signature = signer.sign(b"a message")
+>>> with xmss.Signer.open(path, passphrase="correct horse") as signer:
+...     signer.left
+1023
+>>> xmss.public_key(path).verify(b"a message", signature)
 """
 
 from __future__ import annotations
@@ -15,13 +27,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ._signer import Signer, Status, public_key, restore, status
 from ._tetralith import Column, xmss_params, xmss_qrl_address_is_valid, xmss_verify_many
 from ._tetralith import XmssPublicKey as PublicKey
 
 if TYPE_CHECKING:
     from ._columns import ByteColumn
 
-__all__ = ["PARAMS", "PublicKey", "qrl_address_is_valid", "verify_many"]
+__all__ = [
+    "PARAMS",
+    "PublicKey",
+    "Signer",
+    "Status",
+    "public_key",
+    "qrl_address_is_valid",
+    "restore",
+    "status",
+    "verify_many",
+]
 
 #: The names of the parameter sets that have an identifier.
 PARAMS: tuple[str, ...] = tuple(xmss_params())
