@@ -30,6 +30,13 @@ fn newest(ending: &str) -> PathBuf {
     ours.max_by_key(changed).expect("cargo builds the libraries before their tests")
 }
 
+/// The search path with the folder of a program before everything else.
+fn path(program: &Path) -> std::ffi::OsString {
+    let first = program.parent().map(Path::to_owned);
+    let rest = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(first.into_iter().chain(std::env::split_paths(&rest))).expect("a path")
+}
+
 /// Copies a folder; libraries of another build stay behind.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
@@ -65,9 +72,14 @@ fn the_go_module_passes_its_tests() {
         .arg(format!("{HERE}/install"))
         .env("PREFIX", place("usr"))
         .env("LIBRARIES", &built));
-    let go = |modules: &str, arguments: &[&str]| {
-        let mut command = Command::new("go");
-        command.args(arguments).current_dir(place("bindings/go").join(modules));
+    let found = Command::new("sh").arg(format!("{HERE}/../../.ci/go")).output().expect("a shell");
+    assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+    let program = String::from_utf8(found.stdout).expect("a path");
+    let go = |module: &str, arguments: &[&str]| {
+        let mut command = Command::new(program.trim());
+        command.args(arguments).current_dir(place("bindings/go").join(module));
+        // The README's program is built by whichever go the test finds.
+        command.env("PATH", path(Path::new(program.trim())));
         command.env("PKG_CONFIG_PATH", place("usr/lib/pkgconfig"));
         command.env("LD_LIBRARY_PATH", place("usr/lib"));
         command.env("TETRALITH_AIDOS_STATE", place("state"));
