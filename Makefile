@@ -49,6 +49,11 @@ python: test-tools
 go: test-tools
 	sh bindings/go/module
 
+# The Go module beside what Go programs use without it, in one run, with the libraries that `make go` left.
+.PHONY: bench-go
+bench-go: go
+	cd bindings/go/bench && $$(sh ../../../.ci/go) test -bench . | sed '/BENCH/d'
+
 # The C library below PREFIX, or below DESTDIR for a package.
 .PHONY: install-c
 install-c: tools

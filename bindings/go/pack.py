@@ -43,7 +43,7 @@ def pack(folder: pathlib.PurePath, module: str, kept: list[pathlib.Path]) -> Non
         archive.write(source / "../../LICENSE-APACHE", f"{module}@{version}/LICENSE-APACHE")
 
 
-everything = [name for name in files() if name.name not in SKIP]
+everything = [name for name in files() if name.name not in SKIP and name.parts[0] != "bench"]
 for name in everything:
     to = out / "tetralith" / name
     to.parent.mkdir(parents=True, exist_ok=True)
