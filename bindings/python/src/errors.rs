@@ -79,9 +79,11 @@ pub(crate) fn of_xmss(failed: tetralith_xmss::Error) -> PyErr {
 pub(crate) fn of_vdf(failed: tetralith_vdf::Error) -> PyErr {
     use tetralith_vdf::Error;
     let (kind, code) = match &failed {
-        Error::Invalid | Error::Sealed | Error::NotResidue { .. } => {
-            (Kind::Verification, "verification.failed")
-        }
+        Error::Invalid
+        | Error::Sealed
+        | Error::SealedChunk { .. }
+        | Error::SealedEnds { .. }
+        | Error::NotResidue { .. } => (Kind::Verification, "verification.failed"),
         Error::OtherModulus
         | Error::OtherInput
         | Error::OtherOutput

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tetralith_vdf::timelock::{self, Sealed};
+use tetralith_vdf::timelock::{self, Header};
 use tetralith_vdf::{
     Checkpoint, Error, Evaluation, Modulus as N, Next, Options, Progress, Proof, Prover, Residue,
     System,
@@ -249,8 +249,11 @@ fn vdf_seal<'py>(
     iterations: u64,
     bits: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let sealed = py.detach(|| timelock::seal(file, iterations, bits, &mut system_rng()));
-    Ok(PyBytes::new(py, &sealed.map_err(of_vdf)?.to_bytes()))
+    let mut sealed = Vec::new();
+    let made =
+        py.detach(|| timelock::seal(&mut &*file, &mut sealed, iterations, bits, &mut system_rng()));
+    made.map_err(of_vdf)?;
+    Ok(PyBytes::new(py, &sealed))
 }
 
 /// Opens sealed bytes, however long that takes.
@@ -262,9 +265,12 @@ fn vdf_open<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut watch = Watch::new(progress.as_ref());
     let file = py.detach(|| {
-        let opened = Sealed::from_bytes(sealed).and_then(|sealed| {
-            let y = squared(sealed.evaluation()?, &mut watch, None)?;
-            sealed.open(&y)
+        let mut chunks = sealed;
+        let opened = Header::read(&mut chunks).and_then(|header| {
+            header.file_len(sealed.len() as u64)?;
+            let y = squared(header.evaluation()?, &mut watch, None)?;
+            let mut file = Vec::new();
+            header.open(&y, &mut chunks, &mut file).map(|_| file)
         });
         watch.end(opened)
     })?;
@@ -281,7 +287,7 @@ fn vdf_forget(path: PathBuf) -> PyResult<()> {
 /// The squarings that a sealed file takes to open.
 #[pyfunction]
 fn vdf_sealed_iterations(sealed: &[u8]) -> PyResult<u64> {
-    Sealed::from_bytes(sealed).map(|sealed| sealed.iterations()).map_err(of_vdf)
+    Header::read(&mut &*sealed).map(|header| header.iterations()).map_err(of_vdf)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -54,33 +54,46 @@ impl Output {
         write(&self.output, bytes, access, self.force)
     }
 
-    /// Writes what long work has made, and says where it is: where the name was taken meanwhile, a free one
-    /// beside it, with a number, for such a result is not thrown away.
+    /// Writes what long work has made, and says where it is, as [`Growing::keep`] does.
     pub(crate) fn keep(&self, bytes: &[u8], access: Access) -> Outcome<PathBuf> {
-        if self.is_stream() {
-            return self.write(bytes, access).map(|()| self.output.clone());
-        }
-        let refused = match self.write(bytes, access) {
-            Ok(()) => return Ok(self.output.clone()),
+        let mut growing = self.grow(access)?;
+        growing.write_all(bytes).map_err(|error| Failure::file(&self.output, &error))?;
+        growing.keep()
+    }
+
+    /// Begins a result that is written little by little.
+    pub(crate) fn grow(&self, access: Access) -> Outcome<Growing<'_>> {
+        let failed = |error: std::io::Error| Failure::file(&self.output, &error);
+        let to = if self.is_stdout() {
+            To::Stream(Box::new(std::io::stdout().lock()))
+        } else if is_special(&self.output) {
+            let file = std::fs::File::options().write(true).open(&self.output).map_err(failed)?;
+            To::Stream(Box::new(file))
+        } else {
+            To::File(self.begin(access)?)
+        };
+        Ok(Growing { output: self, to })
+    }
+
+    /// Begins the file, or one beside it if another process writes to the name right now.
+    fn begin(&self, access: Access) -> Outcome<NewFile> {
+        let refused = match NewFile::begin(&self.output, access, self.force) {
+            Ok(file) => return Ok(file),
             Err(failure) => failure,
         };
-        let named = |end: String| {
-            let mut name = target(&self.output).into_os_string();
-            name.push(end);
-            PathBuf::from(name)
-        };
-        for number in 1..=MOST_BESIDE {
-            let beside = named(format!(".{number}"));
-            if named(format!(".{number}.lock")).exists() {
-                continue; // the name of a run's state, which goes with the run
-            }
-            match write(&beside, bytes, access, false) {
-                Ok(()) => return Ok(beside),
-                Err(failure) if failure.code == "io.exists" => {}
-                Err(_) => break,
-            }
-        }
-        Err(refused)
+        let beside = self.beside().find_map(|path| NewFile::begin(&path, access, false).ok());
+        beside.ok_or(refused)
+    }
+
+    /// Names beside the file, for a result whose own name is taken.
+    fn beside(&self) -> impl Iterator<Item = PathBuf> + use<> {
+        let path = target(&self.output);
+        let named = move |end: String| tetralith_durable::beside(&path, &end);
+        (1..=MOST_BESIDE)
+            .map(move |number| (named(format!(".{number}")), named(format!(".{number}.lock"))))
+            // A name with a lock beside it is of a run's state, which goes with the run.
+            .filter(|(_, lock)| !lock.exists())
+            .map(|(name, _)| name)
     }
 
     /// Takes room for as many bytes, before something that is spent by making them; `None` where they go
@@ -105,7 +118,91 @@ impl Output {
 /// Names that are tried beside one that was taken.
 const MOST_BESIDE: u32 = 999;
 
-/// A file that is written little by little and comes into being when it is whole; dropped, it is gone.
+/// A result that is written little by little. A stream gets the bytes at once; a file gets its name when
+/// it is kept, and is deleted when this is dropped before.
+pub(crate) struct Growing<'a> {
+    output: &'a Output,
+    to: To,
+}
+
+enum To {
+    Stream(Box<dyn Write>),
+    File(NewFile),
+}
+
+impl Growing<'_> {
+    /// Gives the file its name, and says where it is: if the name was taken meanwhile, a free one beside
+    /// it, with a number, so that the result of long work is not thrown away.
+    pub(crate) fn keep(self) -> Outcome<PathBuf> {
+        let Growing { output, to } = self;
+        let new = match to {
+            To::Stream(mut stream) => {
+                stream.flush().map_err(|error| Failure::file(&output.output, &error))?;
+                return Ok(output.output.clone());
+            }
+            To::File(new) => new,
+        };
+        let path = target(&output.output);
+        let is_own = new.path == path;
+        if output.force && is_own && Kept::allows(&path, new.file.path()) {
+            return new.finish().map(|()| output.output.clone());
+        }
+        let own = (is_own && !output.force).then(|| path.clone());
+        match new.file.create_first(own.into_iter().chain(output.beside())) {
+            Ok(at) if at == path => Ok(output.output.clone()),
+            Ok(at) => Ok(at),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(&path)),
+            Err(error) => Err(Failure::file(&path, &error)),
+        }
+    }
+}
+
+impl Write for Growing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match &mut self.to {
+            To::Stream(stream) => stream.write(bytes),
+            To::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match &mut self.to {
+            To::Stream(stream) => stream.flush(),
+            To::File(file) => file.flush(),
+        }
+    }
+}
+
+/// A reader or writer whose errors say which file failed.
+pub(crate) struct Named<'a, T> {
+    pub(crate) inner: T,
+    pub(crate) path: &'a Path,
+}
+
+impl<T> Named<'_, T> {
+    fn name(&self, error: std::io::Error) -> std::io::Error {
+        std::io::Error::new(error.kind(), Failure::file(self.path, &error).message)
+    }
+}
+
+impl<T: Read> Read for Named<'_, T> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        self.inner.read(bytes).map_err(|error| self.name(error))
+    }
+}
+
+impl<T: Write> Write for Named<'_, T> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.inner.write(bytes).map_err(|error| self.name(error))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.inner.flush().map_err(|error| self.name(error))
+    }
+}
+
+/// A file that is written little by little and gets its name when it is whole; dropped before, it is
+/// deleted.
 pub(crate) struct NewFile {
     file: Aside,
     path: PathBuf,
@@ -265,6 +362,14 @@ impl Kept {
         let message = format!("{} holds {what}: it is not written over", path.display());
         Failure::usage("output.guarded", message)
             .hint("choose another name, or delete the file yourself if nobody needs it")
+    }
+}
+
+impl Kept {
+    /// Whether the file `new` may replace the one at `path`: no other kind of key, and nothing that
+    /// belongs to a key.
+    fn allows(path: &Path, new: &Path) -> bool {
+        Kept::of(path).is_none_or(|kept| Kept::of(new).as_ref() == Some(&kept))
     }
 }
 

@@ -271,9 +271,11 @@ fn squarings(count: u64) -> String {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let (exit, code) = match &error {
-            Error::Invalid | Error::Sealed | Error::NotResidue { .. } => {
-                (Exit::Verification, "verification.failed")
-            }
+            Error::Invalid
+            | Error::Sealed
+            | Error::SealedChunk { .. }
+            | Error::SealedEnds { .. }
+            | Error::NotResidue { .. } => (Exit::Verification, "verification.failed"),
             Error::OtherModulus
             | Error::OtherInput
             | Error::OtherOutput
@@ -285,6 +287,7 @@ impl From<Error> for Failure {
             Error::Cancelled => (Exit::Environment, "interrupted"),
             Error::Io(_) => (Exit::Environment, "io.file"),
             Error::Hex { .. } => (Exit::Usage, "input.hex"),
+            Error::TooLong { .. } => (Exit::Usage, "input.too_long"),
             Error::ModulusZero
             | Error::ModulusOne
             | Error::ModulusEven

@@ -46,6 +46,70 @@ fn standard_output_takes_the_file_and_nothing_else() {
     assert!(by_stdin.status.success() && by_stdin.stdout == by_argument.stdout);
 }
 
+/// What is not authentic never gets the output's name, and on a stream the failure says what to discard.
+#[test]
+fn a_sealed_file_that_is_damaged_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let long: Vec<u8> = (0..150_000u32).map(|i| (i % 251) as u8).collect();
+    std::fs::write(at("plain"), &long).expect("written");
+    let seal = ["vdf", "seal", "--iterations", "9", "--bits", "512", "plain", "-o", "sealed"];
+    let sealed = run(folder.path(), &seal, b"");
+    assert!(sealed.status.success(), "{}", stderr(&sealed));
+    let bytes = std::fs::read(at("sealed")).expect("read");
+    let head = bytes.len() - 150_000 - 3 * 16;
+    let border = head + 2 * (65_536 + 16);
+    let mut flipped = bytes.clone();
+    flipped[border + 3] ^= 1;
+    for (name, bytes, said) in [
+        ("flipped", &flipped[..], "chunk 2, at byte"),
+        ("cut", &bytes[..border], "chunks are missing"),
+    ] {
+        std::fs::write(at(name), bytes).expect("written");
+        let opened = run(folder.path(), &["vdf", "open", name, "-o", "opened"], b"");
+        assert_eq!(opened.status.code(), Some(1), "{}", stderr(&opened));
+        let said_all = stderr(&opened);
+        assert!(said_all.contains(said) && said_all.contains("nothing was written to opened"));
+        let left: Vec<_> = std::fs::read_dir(folder.path()).expect("read").collect();
+        let left = left.into_iter().map(|entry| entry.expect("an entry").file_name());
+        assert!(left.into_iter().all(|name| !name.to_string_lossy().contains("opened")));
+        let streamed = run(folder.path(), &["vdf", "open", name, "-o", "-"], b"");
+        assert_eq!(streamed.status.code(), Some(1));
+        let written = streamed.stdout.len();
+        assert!(written > 0 && streamed.stdout == long[..written], "{name}");
+        let told = format!("{written} bytes of the file were written before that: discard them");
+        assert!(stderr(&streamed).contains(&told), "{}", stderr(&streamed));
+    }
+    // Cut within a chunk's tag, it is refused before a single squaring of 2^62.
+    let seal = ["vdf", "seal", "-t", "62", "--bits", "512", "plain", "-o", "far"];
+    assert!(run(folder.path(), &seal, b"").status.success());
+    let far = std::fs::read(at("far")).expect("read");
+    std::fs::write(at("far"), &far[..border + 7]).expect("written");
+    let refused = run(folder.path(), &["vdf", "open", "far", "-o", "opened"], b"");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("is cut off"), "{}", stderr(&refused));
+    let opened = run(folder.path(), &["vdf", "open", "sealed", "-o", "opened"], b"");
+    assert!(opened.status.success() && std::fs::read(at("opened")).expect("read") == long);
+}
+
+/// Memory does not grow with the file, neither in sealing nor in opening.
+#[test]
+#[cfg(target_os = "linux")]
+fn long_files_are_sealed_and_opened_in_little_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = std::fs::File::create(folder.path().join("long")).expect("made");
+    long.set_len(200 << 20).expect("a file with a hole");
+    for arguments in ["seal --iterations 9 --bits 512 long -o sealed", "open sealed -o opened"] {
+        let limited = format!("ulimit -v 190000; exec \"$0\" vdf {arguments}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &limited, env!("CARGO_BIN_EXE_tetralith")]).current_dir(folder.path());
+        let ended = command.output().expect("runs");
+        assert!(ended.status.success(), "{arguments}: {}", stderr(&ended));
+    }
+    let opened = std::fs::metadata(folder.path().join("opened")).expect("there");
+    assert_eq!(opened.len(), 200 << 20);
+}
+
 #[test]
 fn what_cannot_be_written_is_refused_before_the_work() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -185,6 +185,12 @@ fn files_are_inspected() {
         assert_eq!((&told["kind"], &told["iterations"]), (&kind.into(), &1000.into()), "{told}");
         assert_eq!((&told["modulus_bits"], &told["factorable"]), (&bits.into(), &true.into()));
     }
+    let sealed = object(&run(folder.path(), "inspect s"));
+    assert_eq!((&sealed["version"], &sealed["file_bytes"]), (&2.into(), &4.into()), "{sealed}");
+    let size = sealed["size"].as_u64().expect("a size") as usize;
+    file("cut", &std::fs::read(folder.path().join("s")).expect("read")[..size - 5]);
+    let cut = object(&run(folder.path(), "inspect cut"));
+    assert!(cut["damaged"].as_str().expect("told").contains("expected at least"), "{cut}");
     assert_eq!(object(&run(folder.path(), "inspect c"))["done"], 1000);
     assert_eq!(object(&run(folder.path(), "inspect p"))["verified"], false);
     // A proof that is false is one all the same; a file of something else is none.

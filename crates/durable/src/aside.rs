@@ -96,6 +96,24 @@ impl Aside {
         self.persist(rename_new)
     }
 
+    /// Syncs the file and gives it the first of these names in the target's folder that no file has.
+    ///
+    /// # Errors
+    /// As [`create_new`](Self::create_new), if all names are taken.
+    pub fn create_first(mut self, names: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf> {
+        self.file.sync_all()?;
+        for name in names {
+            match rename_new(&self.name.path, &name) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                renamed => renamed?,
+            }
+            self.name.persisted = true;
+            sync_folder(&name)?;
+            return Ok(name);
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+
     fn persist(mut self, rename: impl FnOnce(&Path, &Path) -> Result<()>) -> Result<File> {
         self.file.sync_all()?;
         rename(&self.name.path, &self.target)?;
@@ -252,5 +270,21 @@ mod tests {
         assert_eq!(names, 1);
         let nowhere = folder.path().join("none/file");
         assert!(replace(&nowhere, b"", Access::Public).is_err());
+    }
+
+    #[test]
+    fn the_first_free_name_is_taken() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for taken in ["file", "file.1"] {
+            fs::write(at(taken), taken).expect("written");
+        }
+        let aside = || Aside::create(&at("file"), Access::Owner).expect("made");
+        let named = aside().create_first(["file", "file.1", "file.2", "file.3"].map(at));
+        assert_eq!(named.expect("a free name"), at("file.2"));
+        let refused = aside().create_first(["file", "file.1"].map(at)).expect_err("none is free");
+        assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(at("file")).expect("read"), b"file");
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 3);
     }
 }

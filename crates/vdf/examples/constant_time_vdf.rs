@@ -13,10 +13,14 @@ fn main() {
     let mut rng = chacha20::ChaCha20Rng::seed_from_u64(11);
     // Factors of 2, 4, 5, 8 and 10 limbs: short ones are unrolled, and others are not.
     for bits in [256, 512, 640, 1024, 1280] {
-        let sealed = timelock::seal(b"a file", 20, bits, &mut rng).expect("these are offered");
+        let mut sealed = Vec::new();
+        let header = timelock::seal(&mut &b"a file"[..], &mut sealed, 20, bits, &mut rng)
+            .expect("these are offered");
         let watch = &mut |_| ControlFlow::Continue(());
-        let y = eval(sealed.modulus(), sealed.base(), 20, watch).expect("20 squarings");
-        let file = sealed.open(&y).expect("it opens");
+        let y = eval(header.modulus(), header.base(), 20, watch).expect("20 squarings");
+        let mut file = Vec::new();
+        let chunks = &mut &sealed[header.to_bytes().len()..];
+        header.open(&y, chunks, &mut file).expect("it opens");
         println!("{bits}: {}", file == b"a file");
     }
 }

@@ -123,7 +123,7 @@ impl Checkpoint {
             return Err(Error::Magic { expected: WHAT });
         }
         if head[4] != VERSION {
-            return Err(Error::Version { what: WHAT, version: head[4] });
+            return Err(Error::Version { what: WHAT, version: head[4], known: "version 1" });
         }
         let width = usize::from(u16::from_be_bytes([head[5], head[6]]));
         let (expected, got) = (3 * width + FIXED, bytes.len());

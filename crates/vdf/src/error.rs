@@ -105,12 +105,14 @@ pub enum Error {
         expected: &'static str,
     },
     /// A file's version is unknown.
-    #[error("{} of version {version}: this program knows version 1", a(.what))]
+    #[error("{} of version {version}: this program knows {known}", a(.what))]
     Version {
         /// The kind of file.
         what: &'static str,
         /// The version found.
         version: u8,
+        /// The versions that are read.
+        known: &'static str,
     },
     /// A proof is of an unknown system.
     #[error("proof system {0} is unknown")]
@@ -178,9 +180,33 @@ pub enum Error {
     /// The proof is false.
     #[error("the proof does not verify")]
     Invalid,
+    /// A file is too long for memory.
+    #[error("{what} is longer than the {most} bytes allowed")]
+    TooLong {
+        /// What was read.
+        what: &'static str,
+        /// The bytes allowed.
+        most: u64,
+    },
     /// The sealed file does not open with the key found.
     #[error("the sealed file does not open: it was altered")]
     Sealed,
+    /// A chunk of the sealed file is not authentic; all before it is.
+    #[error(
+        "the sealed file does not open: chunk {number}, at byte {at}, was altered, moved or cut off"
+    )]
+    SealedChunk {
+        /// The chunk, from 0.
+        number: u64,
+        /// Where it begins in the sealed file.
+        at: u64,
+    },
+    /// The sealed file was cut off behind a chunk.
+    #[error("the sealed file is cut off: it ends at byte {at}, and chunks are missing")]
+    SealedEnds {
+        /// Its length.
+        at: u64,
+    },
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] std::io::Error),

@@ -275,7 +275,7 @@ impl Proof {
             return Err(Error::Magic { expected: WHAT });
         }
         if head[4] != VERSION {
-            return Err(Error::Version { what: WHAT, version: head[4] });
+            return Err(Error::Version { what: WHAT, version: head[4], known: "version 1" });
         }
         let system = System::from_number(head[5]).ok_or(Error::System(head[5]))?;
         let statement = reader.statement()?;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use tetralith_vdf::timelock::Sealed;
+use tetralith_vdf::timelock::{Header, seal};
 use tetralith_vdf::{Checkpoint, Error, Modulus, Options, Proof, Prover, System, parse_hex};
 
 #[test]
@@ -175,7 +175,8 @@ fn proofs() {
 fn sealed_files() {
     use rand_core::SeedableRng;
     let mut rng = chacha20::ChaCha20Rng::seed_from_u64(6);
-    let bytes = tetralith_vdf::timelock::seal(b"x", 5, 256, &mut rng).unwrap().to_bytes();
+    let mut bytes = Vec::new();
+    seal(&mut &b"x"[..], &mut bytes, 5, 256, &mut rng).unwrap();
     let cases: &[Case] = &[
         ("wrong magic", |b| b[3] = b'P', |e| matches!(e, Error::Magic { expected: "sealed" })),
         ("a newer version", |b| b[4] = 7, |e| matches!(e, Error::Version { version: 7, .. })),
@@ -188,34 +189,42 @@ fn sealed_files() {
         ),
         ("too many squarings", |b| b[7 + 64] = 255, |e| matches!(e, Error::TooManySquarings(_))),
         (
-            "no tag",
-            |b| b.truncate(7 + 64 + 32 + 15),
-            |e| matches!(e, Error::TooShort { least: 119, got: 118, .. }),
+            "no salt",
+            |b| b.truncate(7 + 64 + 31),
+            |e| matches!(e, Error::TooShort { least: 119, got: 102, .. }),
         ),
     ];
-    let least = 7 + 64 + 32 + 16;
+    let head = 7 + 64 + 32;
     for (name, alter, expected) in cases {
         let mut altered = bytes.clone();
         alter(&mut altered);
-        match Sealed::from_bytes(&altered) {
+        match Header::read(&mut &altered[..]) {
             Err(error) if expected(&error) => {}
             other => panic!("{name}: {other:?}"),
         }
     }
-    (0..least).for_each(|len| assert!(Sealed::from_bytes(&bytes[..len]).is_err()));
+    (0..head).for_each(|len| assert!(Header::read(&mut &bytes[..len]).is_err()));
+    let header = Header::read(&mut &bytes[..]).unwrap();
+    for len in 0..head as u64 + 16 {
+        let refused = header.file_len(len).unwrap_err();
+        assert!(matches!(refused, Error::TooShort { least: 119, got, .. } if got == len));
+    }
 }
 
 /// What is said of a file reads well, whatever kind it is of.
 #[test]
 fn words() {
     let say = |result: Result<(), Error>| result.expect_err("refused").to_string();
-    let sealed = |bytes: &[u8]| say(Sealed::from_bytes(bytes).map(drop));
+    let sealed = |bytes: &[u8]| say(Header::read(&mut &*bytes).map(drop));
     let proof = |bytes: &[u8]| say(Proof::from_bytes(bytes).map(drop));
     let checkpoint = |bytes: &[u8]| say(Checkpoint::from_bytes(bytes).map(drop));
     for (said, expected) in [
         (sealed(b""), "a sealed file of 0 bytes: expected at least "),
         (sealed(b"TVDX\x01\x00\x08"), "this is not a sealed file"),
-        (sealed(b"TVDS\x02\x00\x08"), "a sealed file of version 2: "),
+        (
+            sealed(b"TVDS\x03\x00\x08"),
+            "a sealed file of version 3: this program knows versions 1 and 2",
+        ),
         (sealed(&[&b"TVDS\x01\x00\x08"[..], &[0; 80]].concat()), "the modulus is zero"),
         (proof(b""), "a proof of 0 bytes: expected at least "),
         (proof(b"TVDX\x01\x00\x08\x00"), "this is not a proof file"),

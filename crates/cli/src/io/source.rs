@@ -1,4 +1,4 @@
-//! Messages that are read once, in parts, and never held whole.
+//! Input that is read once, in parts, and never held whole.
 
 use crate::failure::{Exit, Failure, Outcome};
 use std::fs::{File, Metadata};
@@ -45,26 +45,42 @@ impl Source {
         Ok(Self { path: path.to_owned(), input: Box::new(file), watched })
     }
 
-    /// Hands out all of it, part by part, and fails where the file changed meanwhile: what was read
-    /// is then perhaps neither its old content nor its new one.
+    /// Hands out all of it, part by part, as [`unchanged`](Self::unchanged) allows.
     pub(crate) fn read(mut self, mut take: impl FnMut(&[u8])) -> Outcome {
-        let failed = |error: std::io::Error| Failure::file(&self.path, &error);
         let mut part = vec![0; PART];
         loop {
-            match self.input.read(&mut part) {
+            match Read::read(&mut self, &mut part) {
                 Ok(0) => break,
                 Ok(len) => take(&part[..len]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(Failure::file(&self.path, &error)),
             }
         }
+        self.unchanged()
+    }
+
+    /// Fails where the file changed since it was opened: what was read is then perhaps neither its old
+    /// content nor its new one.
+    pub(crate) fn unchanged(&self) -> Outcome {
         let Some((file, before)) = &self.watched else { return Ok(()) };
-        if Stamp::of(&file.metadata().map_err(failed)?) == *before {
+        let found = file.metadata().map_err(|error| Failure::file(&self.path, &error))?;
+        if Stamp::of(&found) == *before {
             return Ok(());
         }
         let message = format!("{} changed while it was read", self.path.display());
         Err(Failure::new(Exit::Environment, "input.changed", message)
             .hint("wait until nothing writes to the file, then run the command again"))
+    }
+
+    /// The file's length, where there is one.
+    pub(crate) fn len(&self) -> Option<u64> {
+        self.watched.as_ref().map(|(_, Stamp(len, _))| *len)
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        self.input.read(out)
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use tetralith_vdf::timelock::Sealed;
+use tetralith_vdf::timelock::Header;
 use tetralith_vdf::{Checkpoint, Modulus, Proof, Statement};
 
 /// What to look at.
@@ -26,7 +26,7 @@ pub(super) fn run(context: Context, command: &Inspect) -> Outcome {
     let (bytes, size) = begin(&command.file)?;
     let fields = match bytes.get(..4) {
         Some(b"TVDP") => proof(&Proof::from_bytes(&bytes)?),
-        Some(b"TVDS") => sealed(&Sealed::from_bytes(&bytes)?, size),
+        Some(b"TVDS") => sealed(&Header::read(&mut &bytes[..])?, size),
         Some(b"TVDC") => checkpoint(&Checkpoint::from_bytes(&bytes)?),
         Some(b"TVDR" | b"TVDK") => {
             let message = format!("{} belongs to the state of `vdf prove`", command.file.display());
@@ -85,9 +85,18 @@ fn proof(proof: &Proof) -> Value {
     fields
 }
 
-fn sealed(sealed: &Sealed, size: Option<u64>) -> Value {
-    let mut fields = json!({ "kind": "sealed", "iterations": sealed.iterations(), "size": size });
-    about_modulus(&mut fields, sealed.modulus());
+/// The length of the file inside follows from the size, and is not authenticated before it is opened.
+fn sealed(header: &Header, size: Option<u64>) -> Value {
+    let mut fields = json!({
+        "kind": "sealed", "version": header.version() as u8, "iterations": header.iterations(),
+        "size": size,
+    });
+    match size.map(|size| header.file_len(size)) {
+        Some(Ok(len)) => fields["file_bytes"] = len.into(),
+        Some(Err(error)) => fields["damaged"] = error.to_string().into(),
+        None => {}
+    }
+    about_modulus(&mut fields, header.modulus());
     fields
 }
 

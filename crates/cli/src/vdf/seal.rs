@@ -4,14 +4,15 @@ use super::eval::Watched;
 use super::{speed, squarings, warn_factorable};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::io::{self, Access, Output};
+use crate::io::{self, Access, Named, Output, Source};
 use crate::random;
 use clap::Args;
 use serde_json::json;
-use std::path::PathBuf;
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tetralith_vdf::timelock::{self, SEAL_BITS, Sealed};
-use tetralith_vdf::{Evaluation, Modulus};
+use tetralith_vdf::timelock::{self, Header, SEAL_BITS};
+use tetralith_vdf::{Error, Evaluation, Modulus, Residue};
 
 /// What to seal, and for how long.
 #[derive(Args, Debug)]
@@ -40,9 +41,6 @@ pub(crate) struct Seal {
     output: Output,
 }
 
-/// The largest file that is sealed or opened: all of it is held in memory.
-const MAX_FILE: u64 = 4 << 30;
-
 /// Runs `tetralith vdf seal`.
 pub(super) fn seal(context: Context, command: &Seal) -> Outcome {
     if command.rate.is_some() && command.delay.is_none() {
@@ -61,12 +59,20 @@ pub(super) fn seal(context: Context, command: &Seal) -> Outcome {
         let text = "sealed for no squarings at all: anyone opens it at once";
         context.event("vdf.delay", text, json!({ "iterations": 0 }));
     }
-    let file = io::read(&command.file, MAX_FILE)?;
+    let mut source = Source::open(&command.file)?;
     let start = Instant::now();
-    let sealed = timelock::seal(&file, iterations, command.bits, &mut random::system())?;
-    warn_factorable(context, sealed.modulus(), "seal");
+    let mut growing = command.output.grow(Access::Public)?;
+    let header = timelock::seal(
+        &mut Named { inner: &mut source, path: &command.file },
+        &mut Named { inner: &mut growing, path: &command.output.output },
+        iterations,
+        command.bits,
+        &mut random::system(),
+    )?;
+    source.unchanged()?;
+    warn_factorable(context, header.modulus(), "seal");
     let seconds = start.elapsed().as_secs_f64();
-    let at = command.output.keep(&sealed.to_bytes(), Access::Public)?;
+    let at = growing.keep()?;
     let counted = rate.map(|rate| format!(", counted at {}", speed::per_second(rate)));
     let text = format!("sealed for {}{}", squarings(iterations), counted.unwrap_or_default());
     let fields = json!({
@@ -137,21 +143,73 @@ pub(crate) struct Open {
 /// Runs `tetralith vdf open`.
 pub(super) fn open(context: Context, command: &Open) -> Outcome {
     command.output.check()?;
-    let sealed = Sealed::from_bytes(&io::read(&command.sealed, MAX_FILE)?)?;
+    let source = Source::open(&command.sealed)?;
+    let len = source.len();
+    let mut source = BufReader::new(Named { inner: source, path: &command.sealed });
+    let header = Header::read(&mut source)?;
+    // A file that was cut off shows before the squarings, unless it ends between two chunks.
+    len.map(|len| header.file_len(len)).transpose()?;
     let start = Instant::now();
     let checkpoint = command.checkpoint.as_deref().map(io::target);
     let mut watched = Watched::new(context, checkpoint.as_deref(), Some(&command.output))?;
-    let mut evaluation = watched.start(sealed.modulus(), sealed.base(), sealed.iterations())?;
-    estimate(context, &evaluation, sealed.modulus())?;
+    let mut evaluation = watched.start(header.modulus(), header.base(), header.iterations())?;
+    estimate(context, &evaluation, header.modulus())?;
     let y = watched.run(&mut evaluation)?;
-    let file = sealed.open(&y)?;
-    let at = command.output.keep(&file, Access::Owner)?;
-    let text = format!("opened after {}", squarings(sealed.iterations()));
+    let (at, bytes) = decrypt(&header, &y, &mut source, &command.output)?;
+    let text = format!("opened after {}", squarings(header.iterations()));
     let fields = json!({
-        "file": at, "bytes": file.len(), "iterations": sealed.iterations(),
+        "file": at, "bytes": bytes, "iterations": header.iterations(),
         "seconds": start.elapsed().as_secs_f64(),
     });
     context.kept((&command.output, &at), "vdf.opened", text, fields)
+}
+
+/// Decrypts into the output, which is named only if all of it is authentic.
+fn decrypt(
+    header: &Header,
+    y: &Residue,
+    source: &mut dyn Read,
+    output: &Output,
+) -> Outcome<(PathBuf, u64)> {
+    let mut target = Counted { inner: output.grow(Access::Owner)?, path: &output.output, bytes: 0 };
+    let opened = header.open(y, source, &mut target);
+    let Counted { inner, bytes, .. } = target;
+    match opened {
+        Ok(len) => Ok((inner.keep()?, len)),
+        Err(error @ Error::Io(_)) => Err(error.into()),
+        Err(error) => {
+            let failure = Failure::from(error);
+            let name = output.output.display();
+            let message = match output.is_stream() {
+                false => format!("{}; nothing was written to {name}", failure.message),
+                true if bytes == 0 => failure.message,
+                true => {
+                    let beginning = "bytes of the file were written before that: discard them";
+                    format!("{}; {bytes} {beginning}", failure.message)
+                }
+            };
+            Err(Failure { message, ..failure }.with("written", bytes.into()))
+        }
+    }
+}
+
+/// Counts what it writes, and names the file in errors.
+struct Counted<'a, T> {
+    inner: T,
+    path: &'a Path,
+    bytes: u64,
+}
+
+impl<T: Write> Write for Counted<'_, T> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = Named { inner: &mut self.inner, path: self.path }.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Named { inner: &mut self.inner, path: self.path }.flush()
+    }
 }
 
 /// Says how long opening will take, unless it is over at once.
