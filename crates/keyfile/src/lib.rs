@@ -262,6 +262,10 @@ impl KeyFile {
     /// The text of an unencrypted file contains the secret.
     #[must_use]
     pub fn to_text(&self) -> Zeroizing<String> {
+        let plain = match &self.secret {
+            Secret::Plain(secret) => digits(secret),
+            _ => Zeroizing::new(String::new()),
+        };
         let text = Text {
             format: FORMAT.into(),
             version: VERSION,
@@ -270,10 +274,9 @@ impl KeyFile {
             public: hex::encode(&self.public),
             secret: match &self.secret {
                 Secret::Absent => None,
-                Secret::Plain(secret) => Some(SecretText::Plain {
-                    plain: hex::encode(secret),
-                    checksum: self.checksum(secret),
-                }),
+                Secret::Plain(secret) => {
+                    Some(SecretText::Plain { plain: &plain, checksum: self.checksum(secret) })
+                }
                 Secret::Sealed { cost, salt, nonce, ciphertext } => Some(SecretText::Sealed {
                     kdf: "argon2id".into(),
                     memory_kib: cost.memory_kib,
@@ -285,8 +288,18 @@ impl KeyFile {
                 }),
             },
         };
-        let json = serde_json::to_string_pretty(&text).expect("strings and numbers become JSON");
-        Zeroizing::new(json + "\n")
+        // All the room at once: a string that grew would leave digits of the secret in freed memory. JSON
+        // writes a character in six bytes at most, and the field names take less than a kibibyte.
+        let escaped = 6 * (self.kind.len() + self.params.len());
+        let sealed =
+            if let Secret::Sealed { ciphertext, .. } = &self.secret { ciphertext.len() } else { 0 };
+        let room = 1024 + escaped + plain.len() + 2 * (self.public.len() + sealed);
+        let mut json = Zeroizing::new(Vec::with_capacity(room));
+        serde_json::to_writer_pretty(&mut *json, &text).expect("strings and numbers become JSON");
+        json.push(b'\n');
+        debug_assert!(json.len() <= room);
+        let json = String::from_utf8(std::mem::take(&mut *json));
+        Zeroizing::new(json.expect("JSON is UTF-8"))
     }
 
     /// Reads a file's text, strictly.
@@ -298,7 +311,7 @@ impl KeyFile {
         if text.len() > MAX_TEXT {
             return Err(Error::TooLong(text.len()));
         }
-        let parsed: Text = serde_json::from_str(text).map_err(|error| {
+        let parsed: Text<'_> = serde_json::from_str(text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             Error::Malformed(match error.is_data() {
                 true => error.to_string(),
@@ -347,10 +360,14 @@ impl KeyFile {
 }
 
 impl Secret {
-    fn from_text(text: SecretText) -> Result<Self, Error> {
+    fn from_text(text: SecretText<'_>) -> Result<Self, Error> {
         match text {
             SecretText::Plain { plain, .. } => {
-                Ok(Secret::Plain(Zeroizing::new(bytes("plain", &plain)?)))
+                // All the room at once, as in `to_text`.
+                let mut secret = Zeroizing::new(vec![0; plain.len() / 2]);
+                hex::decode_to_slice(plain, &mut secret)
+                    .map_err(|error| Error::Malformed(format!("plain: {error}")))?;
+                Ok(Secret::Plain(secret))
             }
             SecretText::Sealed { kdf, memory_kib, passes, salt, cipher, nonce, ciphertext } => {
                 if kdf != "argon2id" || cipher != "xchacha20-poly1305" {
@@ -384,6 +401,13 @@ fn cipher(passphrase: &[u8], salt: &[u8; 16], cost: Cost) -> Result<XChaCha20Pol
     Ok(XChaCha20Poly1305::new(&Key::from(*key)))
 }
 
+/// A secret's hex digits, in memory that is wiped.
+fn digits(secret: &[u8]) -> Zeroizing<String> {
+    let mut digits = vec![0; 2 * secret.len()];
+    hex::encode_to_slice(secret, &mut digits).expect("two digits a byte");
+    Zeroizing::new(String::from_utf8(digits).expect("hex digits are ASCII"))
+}
+
 fn bytes(field: &str, text: &str) -> Result<Vec<u8>, Error> {
     hex::decode(text).map_err(|error| Error::Malformed(format!("{field}: {error}")))
 }
@@ -397,14 +421,14 @@ fn array<const N: usize>(field: &str, text: &str) -> Result<[u8; N], Error> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
+struct Text<'a> {
     format: String,
     version: u32,
     kind: String,
     params: String,
     public: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    secret: Option<SecretText>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    secret: Option<SecretText<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -413,7 +437,7 @@ struct Text {
     deny_unknown_fields,
     expecting = "its secret is neither an encrypted one nor a plain one"
 )]
-enum SecretText {
+enum SecretText<'a> {
     Sealed {
         kdf: String,
         memory_kib: u32,
@@ -424,7 +448,8 @@ enum SecretText {
         ciphertext: String,
     },
     Plain {
-        plain: String,
+        // Borrowed from the text: a copy would be freed with the secret in it.
+        plain: &'a str,
         checksum: String,
     },
 }
