@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: python, go, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, go, java, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -53,6 +53,15 @@ go: test-tools
 .PHONY: bench-go
 bench-go: go
 	cd bindings/go/bench && $$(sh ../../../.ci/go) test -bench . | sed '/BENCH/d'
+
+# The jar and its pom, below target/java, tried in a fresh environment on Java 17 and 25.
+.PHONY: java java-memory java-speed
+java: test-tools
+	sh bindings/java/package
+
+# Memory over 10^6 calls by each route, and what a call costs, both with the jar of `make java`.
+java-memory: ; CALLS=1000000 sh bindings/java/test target/java
+java-speed: ; sh bindings/java/speed target/java
 
 # The C library below PREFIX, or below DESTDIR for a package.
 .PHONY: install-c
