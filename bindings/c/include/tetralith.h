@@ -1,9 +1,10 @@
-// Fast cryptography for ledgers: VDF squaring and proofs, VRF, XMSS verification.
+// Fast cryptography for ledgers: VDF squaring and proofs, VRF, XMSS.
 //
-// Numbers are big-endian bytes. A length stands beside every pointer, and NULL is allowed where the
-// length is 0. A function returns a TETRALITH_ status and writes results only if it is TETRALITH_OK;
-// tetralith_last_error tells the calling thread what failed. Handles may be shared between threads for
-// reading: all functions but `_free` only read them.
+// Numbers are big-endian bytes. A length stands beside every pointer to bytes, and NULL is allowed where
+// the length is 0; names and paths are NUL-terminated UTF-8. A function returns a TETRALITH_ status and
+// writes results only if it is TETRALITH_OK, unless it says otherwise; tetralith_last_error tells the
+// calling thread what failed. All functions may be called with one handle from several threads at once,
+// but for those whose names end in `_free`, which nobody else may be using then.
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 
@@ -29,6 +30,9 @@
 
 // The durable state refuses.
 #define TETRALITH_STATE 4
+
+// Another party failed.
+#define TETRALITH_PEERS 5
 
 // A pointer is NULL that must not be, or a buffer has the wrong length.
 #define TETRALITH_ARGUMENT 64
@@ -93,12 +97,46 @@ typedef struct tetralith_aidos_unprotected tetralith_aidos_unprotected;
 // An odd modulus of 64 to 8192 bits, with its tables.
 typedef struct tetralith_vdf tetralith_vdf;
 
+// Counts of a run, and a request to stop it, for a program that wants no callback of its own.
+typedef struct tetralith_watch tetralith_watch;
+
+// A key file with its state. Opening it locks nothing.
+typedef struct tetralith_xmss_key tetralith_xmss_key;
+
 // A public key.
 typedef struct tetralith_xmss_public_key tetralith_xmss_public_key;
 
-// Called a few times a second with the caller's pointer, the squarings done and those of the whole
-// run. A result other than 0 stops the run with `TETRALITH_ENVIRONMENT`.
+// A key that signs: its state is locked until the signer is freed.
+typedef struct tetralith_xmss_signer tetralith_xmss_signer;
+
+// Called a few times a second with the caller's pointer, the steps done and those of the whole run, on
+// the thread that called the library. A result other than 0 stops the run with
+// `TETRALITH_ENVIRONMENT`.
 typedef int32_t (*tetralith_progress)(void *user, uint64_t done, uint64_t total);
+
+// How a key's indices are spent.
+typedef struct {
+  // The indices of the key.
+  uint64_t limit;
+  // The first index that is not for this place: `limit`, but where a range was restored.
+  uint64_t until;
+  // The indices with which something was signed.
+  uint64_t used;
+  // Those that a crash or an abandoned signature spent.
+  uint64_t lost;
+  // Those that are leased now.
+  uint64_t leased;
+  // Those that a restored state left out.
+  uint64_t skipped;
+  // Those that can still be leased here.
+  uint64_t left;
+  // The next index to be leased.
+  uint64_t next;
+} tetralith_xmss_status;
+
+// Reads the next part of a message into `buffer` of `len` bytes. Returns how many bytes there are, 0 at
+// the end of the message, or a negative number if it cannot be read.
+typedef ptrdiff_t (*tetralith_read)(void *user, uint8_t *buffer, size_t len);
 
 #ifdef __cplusplus
 extern "C" {
@@ -128,6 +166,37 @@ const char *tetralith_version(void);
 // # Safety
 // `buffer` is NULL or points to `len` writable bytes.
 size_t tetralith_kernel(char *buffer, size_t len);
+
+// Makes a watch. Pass it as `user` with `tetralith_watch_progress` as `progress`; other threads may
+// then read it and stop the run.
+//
+// # Safety
+// `out` points to a writable pointer.
+int32_t tetralith_watch_new(tetralith_watch **out);
+
+// A `tetralith_progress` function whose `user` is a watch.
+//
+// # Safety
+// `watch` is a handle.
+int32_t tetralith_watch_progress(void *watch, uint64_t done, uint64_t total);
+
+// Stops the run that has this watch, and every later one, soon. From any thread.
+//
+// # Safety
+// `watch` is a handle.
+int32_t tetralith_watch_stop(const tetralith_watch *watch);
+
+// Writes the steps done and those of the whole run; a place may be NULL. From any thread.
+//
+// # Safety
+// `watch` is a handle; `done` and `total` are NULL or may be written.
+int32_t tetralith_watch_read(const tetralith_watch *watch, uint64_t *done, uint64_t *total);
+
+// Frees a watch; NULL is allowed.
+//
+// # Safety
+// `watch` is NULL or a handle that is not freed, and no call uses it.
+void tetralith_watch_free(tetralith_watch *watch);
 
 // Prepares a modulus N of `len` bytes, and writes its handle to `*out`; NULL on failure.
 //
@@ -289,6 +358,18 @@ int32_t tetralith_xmss_public_key_new(int32_t format,
                                       size_t len,
                                       tetralith_xmss_public_key **out);
 
+// Writes a public key in one of the formats above to `*out`, and its length to `*out_len`.
+//
+// PEM and DER are a SubjectPublicKeyInfo. Free the bytes with `tetralith_bytes_free`. QRL's keys have
+// QRL's format only, and other keys do not have it.
+//
+// # Safety
+// `key` is a handle; `out` and `out_len` may be written.
+int32_t tetralith_xmss_public_key_bytes(const tetralith_xmss_public_key *key,
+                                        int32_t format,
+                                        uint8_t **out,
+                                        size_t *out_len);
+
 // The length of the key's signatures in bytes. 0 for NULL.
 //
 // # Safety
@@ -326,6 +407,161 @@ int32_t tetralith_xmss_verify_many(const tetralith_xmss_public_key *key,
 // # Safety
 // `key` is NULL or a handle that is not freed, and no call uses it.
 void tetralith_xmss_public_key_free(tetralith_xmss_public_key *key);
+
+// Makes a key that has never signed, with a state that is on the disk before the key is, and opens it.
+//
+// `path`: the key file, which must not exist; its state and trees lie beside it. `store`: the URL of
+// the state, `sqlite:PATH` or `file:PATH`, or NULL for `sqlite:KEY.state`; `TETRALITH_STORE` is not
+// read. `params`: a name such as `XMSS-SHA2_10_256`, `XMSSMT-SHA2_20/4_256` or `QRL-SHAKE_10_256`. The
+// secret is encrypted under the passphrase, or with NULL kept unencrypted. `wait_ms`: how long later
+// calls wait for another process that has the state open. `progress` counts leaves, and may be NULL.
+//
+// # Safety
+// `path` and `params` are NUL-terminated texts, `store` is one or NULL; `passphrase` points to
+// `passphrase_len` readable bytes, `out` to a writable pointer.
+int32_t tetralith_xmss_key_create(const char *path,
+                                  const char *store,
+                                  const char *params,
+                                  const uint8_t *passphrase,
+                                  size_t passphrase_len,
+                                  uint32_t wait_ms,
+                                  tetralith_progress progress,
+                                  void *user,
+                                  tetralith_xmss_key **out);
+
+// Opens a key file. Its state is neither opened nor locked. The arguments are those of
+// `tetralith_xmss_key_create`.
+//
+// # Safety
+// `path` is a NUL-terminated text, `store` is one or NULL; `out` points to a writable pointer.
+int32_t tetralith_xmss_key_open(const char *path,
+                                const char *store,
+                                uint32_t wait_ms,
+                                tetralith_xmss_key **out);
+
+// Writes a handle of the key's public key to `*out`; free it with `tetralith_xmss_public_key_free`.
+//
+// # Safety
+// `key` is a handle; `out` points to a writable pointer.
+int32_t tetralith_xmss_key_public(const tetralith_xmss_key *key, tetralith_xmss_public_key **out);
+
+// 1 if the secret needs a passphrase, else 0; 0 for NULL.
+//
+// # Safety
+// `key` is NULL or a handle that is not freed.
+int32_t tetralith_xmss_key_is_encrypted(const tetralith_xmss_key *key);
+
+// Writes how the indices are spent, also while another process signs.
+//
+// Where signing would be refused (the state is exhausted, was copied or went back), the counts are
+// written, and the refusal is returned: its status and `tetralith_last_error`.
+//
+// # Safety
+// `key` is a handle; `out` may be written.
+int32_t tetralith_xmss_key_status(const tetralith_xmss_key *key, tetralith_xmss_status *out);
+
+// Hands out `count` indices for good, to a signer elsewhere that keeps its own count: writes the first
+// of them and the fencing number. They are committed as spent here.
+//
+// # Safety
+// `key` is a handle; `first` and `fencing` are NULL or may be written.
+int32_t tetralith_xmss_key_reserve(const tetralith_xmss_key *key,
+                                   uint64_t count,
+                                   uint64_t *first,
+                                   uint64_t *fencing);
+
+// Makes a lost, copied or rolled-back state usable from index `resume_at` on, and before `until` if
+// that is not 0.
+//
+// `resume_at` must lie above every index that any copy of the key may have used: two signatures of one
+// index let anybody forge.
+//
+// # Safety
+// `key` is a handle.
+int32_t tetralith_xmss_key_restore(const tetralith_xmss_key *key,
+                                   uint64_t resume_at,
+                                   uint64_t until);
+
+// Frees a key; NULL is allowed. Signers that were opened with it stay.
+//
+// # Safety
+// `key` is NULL or a handle that is not freed, and no call uses it.
+void tetralith_xmss_key_free(tetralith_xmss_key *key);
+
+// Opens a key for signing, and locks its state until the signer is freed.
+//
+// A process that meets the lock waits as long as the key was opened with, then fails with
+// `TETRALITH_STATE`. Trees are computed now where they are not beside the key; `progress` counts their
+// leaves, and may be NULL. A child made by `fork` cannot sign with it. With several calls at once, one
+// signs after the other.
+//
+// # Safety
+// `key` is a handle; `passphrase` points to `passphrase_len` readable bytes, or is NULL for none;
+// `out` points to a writable pointer.
+int32_t tetralith_xmss_signer_open(const tetralith_xmss_key *key,
+                                   const uint8_t *passphrase,
+                                   size_t passphrase_len,
+                                   tetralith_progress progress,
+                                   void *user,
+                                   tetralith_xmss_signer **out);
+
+// The length of the signer's signatures in bytes. 0 for NULL.
+//
+// # Safety
+// `signer` is NULL or a handle that is not freed.
+size_t tetralith_xmss_signer_signature_size(const tetralith_xmss_signer *signer);
+
+// Signs a message with the next index, and writes the index to `*index` if that is not NULL.
+//
+// The use of the index is on the disk before a secret of it is touched, and the signature was verified.
+// If the call fails after that, the index is lost and the next signature has another.
+//
+// # Safety
+// `signer` is a handle; `message` points to `message_len` readable bytes, `signature` to
+// `signature_len` writable ones; `index` is NULL or may be written.
+int32_t tetralith_xmss_sign(const tetralith_xmss_signer *signer,
+                            const uint8_t *message,
+                            size_t message_len,
+                            uint8_t *signature,
+                            size_t signature_len,
+                            uint64_t *index);
+
+// As `tetralith_xmss_sign`, with a message of any length that `read` supplies in parts.
+//
+// The index is spent before the first part is read, for the message is hashed with it: if `read`
+// fails, the index is lost.
+//
+// # Safety
+// As `tetralith_xmss_sign`; `read` may be called with `user` and writes no more than it is told.
+int32_t tetralith_xmss_sign_stream(const tetralith_xmss_signer *signer,
+                                   tetralith_read read,
+                                   void *user,
+                                   uint8_t *signature,
+                                   size_t signature_len,
+                                   uint64_t *index);
+
+// Sets how many indices one commit leases, 1 unless set: more is faster, and a crash loses those that
+// were not used.
+//
+// # Safety
+// `signer` is a handle.
+int32_t tetralith_xmss_signer_set_batch(const tetralith_xmss_signer *signer,
+                                        uint64_t batch);
+
+// Writes how many signatures are left, those that are leased and unused included.
+//
+// # Safety
+// `signer` is a handle; `left` may be written.
+int32_t tetralith_xmss_signer_remaining(const tetralith_xmss_signer *signer, uint64_t *left);
+
+// Accounts for the indices that were leased, unlocks the state and frees the signer; NULL is allowed.
+//
+// Without it, the indices that were leased count as lost. Whatever it returns, the signer is freed and
+// no index is used twice.
+//
+// # Safety
+// `signer` is NULL or a handle that is not freed, and no call uses it.
+int32_t tetralith_xmss_signer_free(tetralith_xmss_signer *signer);
 
 // Computes a key of AidosKuneen/xmss, and writes its handle to `*out`; NULL on failure.
 //

@@ -1,8 +1,7 @@
 //! Keys of AidosKuneen/xmss for its replacement in Go, which keeps the state.
 
-use crate::memory::{bytes, clear, free, hand_out, handle, write};
+use crate::memory::{bytes, clear, free, hand_out, hand_out_bytes, handle, write};
 use crate::status::guarded;
-use crate::xmss::failed;
 use std::sync::{Mutex, PoisonError};
 use tetralith_xmss::aidos::unprotected::{UnprotectedKey, verify};
 
@@ -37,7 +36,7 @@ pub unsafe extern "C" fn tetralith_aidos_unprotected_new(
     guarded(|| {
         // SAFETY: the caller vouches for the bytes.
         let seeds = unsafe { bytes("seeds", seeds, seeds_len) }?;
-        let key = UnprotectedKey::new(height, layers, seeds).map_err(failed)?;
+        let key = UnprotectedKey::new(height, layers, seeds)?;
         // SAFETY: the caller vouches for the pointer.
         unsafe { hand_out(out, AidosUnprotected(Mutex::new(key))) }
     })
@@ -95,7 +94,7 @@ pub unsafe extern "C" fn tetralith_aidos_unprotected_sign(
         let key = unsafe { handle("key", key) }?;
         // SAFETY: the caller vouches for the bytes.
         let message = unsafe { bytes("message", message, message_len) }?;
-        let made = key.with(|key| key.sign_at(index, message)).map_err(failed)?;
+        let made = key.with(|key| key.sign_at(index, message))?;
         // SAFETY: the caller vouches for the bytes.
         unsafe { write("signature", signature, signature_len, &made) }
     })
@@ -120,18 +119,11 @@ pub unsafe extern "C" fn tetralith_aidos_unprotected_json(
     // SAFETY: the caller vouches for the pointer.
     unsafe { clear(json) };
     guarded(|| {
-        if json.is_null() || json_len.is_null() {
-            return Err(crate::status::argument("json or json_len is NULL".into()));
-        }
         // SAFETY: the caller vouches for the handle.
         let key = unsafe { handle("key", key) }?;
-        let text = key.with(|key| key.tree_json(layer, tree, leaf)).map_err(failed)?;
-        let made: Box<[u8]> = text.as_bytes().into();
-        // SAFETY: not NULL, and the caller vouches that it may be written.
-        unsafe { json_len.write(made.len()) };
-        // SAFETY: as above.
-        unsafe { json.write(Box::into_raw(made).cast()) };
-        Ok(())
+        let text = key.with(|key| key.tree_json(layer, tree, leaf))?;
+        // SAFETY: the caller vouches for the pointers.
+        unsafe { hand_out_bytes("json", json, json_len, text.as_bytes().to_vec()) }
     })
 }
 
@@ -170,6 +162,6 @@ pub unsafe extern "C" fn tetralith_aidos_verify(
         // SAFETY: as above.
         let signature = unsafe { bytes("signature", signature, signature_len) }?;
         let verdict = verify(height, layers, public_key, message, signature);
-        verdict.map_err(failed)
+        Ok(verdict?)
     })
 }

@@ -2,10 +2,15 @@
 //!
 //! A call returns a status and writes its results only if that is zero. A panic is caught and becomes
 //! `TETRALITH_INTERNAL`. No pointer of the caller's is kept after a call returns.
+//!
+//! WebAssembly has no files, so the functions of `keys` are missing there.
 
 pub mod aidos;
 pub mod kernel;
+#[cfg(not(target_family = "wasm"))]
+pub mod keys;
 mod memory;
+pub mod progress;
 pub mod sodium;
 pub mod sqr;
 mod status;

@@ -1,6 +1,7 @@
 //! The callers' memory as slices.
 
 use crate::status::{Failed, argument};
+use std::ffi::{CStr, c_char};
 
 /// The bytes that C points to; NULL is allowed for none.
 ///
@@ -37,6 +38,71 @@ pub(crate) unsafe fn numbers<'a>(
     }
     // SAFETY: not NULL, aligned, and the caller vouches for `len` numbers.
     Ok(unsafe { std::slice::from_raw_parts(numbers, len) })
+}
+
+#[cfg(not(target_family = "wasm"))]
+/// The text that C points to, which ends with a NUL; `None` for NULL.
+///
+/// # Safety
+/// `text` is NULL or points to a NUL-terminated text that nobody writes while the result lives.
+pub(crate) unsafe fn text<'a>(name: &str, text: *const c_char) -> Result<Option<&'a str>, Failed> {
+    if text.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: not NULL, and the caller vouches for a NUL.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map(Some).map_err(|_| argument(format!("{name} is not UTF-8")))
+}
+
+#[cfg(not(target_family = "wasm"))]
+/// A secret that may be missing: NULL is none, and an empty one is refused.
+///
+/// # Safety
+/// As [`bytes`].
+pub(crate) unsafe fn passphrase<'a>(
+    secret: *const u8,
+    len: usize,
+) -> Result<Option<&'a [u8]>, Failed> {
+    if secret.is_null() && len == 0 {
+        return Ok(None);
+    }
+    // SAFETY: as the caller vouches.
+    match unsafe { bytes("passphrase", secret, len) }? {
+        [] => Err(Failed::new(2, "key.passphrase_empty", "the passphrase is empty")),
+        secret => Ok(Some(secret)),
+    }
+}
+
+/// Writes a value to a place that may be NULL.
+///
+/// # Safety
+/// `place` is NULL or may be written.
+pub(crate) unsafe fn set<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: not NULL, and the caller vouches that it may be written.
+        unsafe { place.write(value) };
+    }
+}
+
+/// Hands out bytes that the caller frees with `tetralith_bytes_free`.
+///
+/// # Safety
+/// `out` and `out_len` are NULL or may be written.
+pub(crate) unsafe fn hand_out_bytes(
+    name: &str,
+    out: *mut *mut u8,
+    out_len: *mut usize,
+    result: Vec<u8>,
+) -> Result<(), Failed> {
+    if out.is_null() || out_len.is_null() {
+        return Err(argument(format!("{name} or its length has no place")));
+    }
+    let result = result.into_boxed_slice();
+    // SAFETY: not NULL, and the caller vouches that it may be written.
+    unsafe { out_len.write(result.len()) };
+    // SAFETY: as above.
+    unsafe { out.write(Box::into_raw(result).cast()) };
+    Ok(())
 }
 
 /// Writes a result into a buffer of exactly its length.

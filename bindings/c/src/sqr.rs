@@ -5,7 +5,6 @@
 
 use crate::memory::{bytes, clear, free, hand_out, handle};
 use crate::status::{Failed, TETRALITH_OK, argument, guarded};
-use crate::vdf::failed;
 use std::ffi::{CStr, c_char};
 use tetralith_vdf::{Modulus, parse_hex};
 
@@ -39,7 +38,7 @@ pub unsafe extern "C" fn sqr_allocate_state(
         // SAFETY: the caller vouches for the bytes.
         let modulus = unsafe { bytes("N", modulus, len as usize) }?;
         let width = modulus.len();
-        let modulus = Modulus::from_bytes(modulus).map_err(failed)?;
+        let modulus = Modulus::from_bytes(modulus)?;
         // SAFETY: the caller vouches for the pointer.
         unsafe { hand_out(state, SqrState { modulus, width }) }
     })
@@ -65,10 +64,10 @@ pub unsafe extern "C" fn sqr_calculate(
         }
         // SAFETY: not NULL, and the caller vouches for a NUL.
         let x = unsafe { CStr::from_ptr(x) };
-        let x = parse_hex(&x.to_string_lossy(), "x").map_err(failed)?;
+        let x = parse_hex(&x.to_string_lossy(), "x")?;
         let (x, _) = state.modulus.reduce(&x);
         let go_on = &mut |_| std::ops::ControlFlow::Continue(());
-        let y = tetralith_vdf::eval(&state.modulus, &x, iterations, go_on).map_err(failed)?;
+        let y = tetralith_vdf::eval(&state.modulus, &x, iterations, go_on)?;
         let y = y.to_bytes();
         let text = [vec![0; state.width - y.len()], y].concat();
         let text = hex::encode(text) + "\0";

@@ -14,6 +14,8 @@ pub const TETRALITH_MALFORMED: i32 = 2;
 pub const TETRALITH_ENVIRONMENT: i32 = 3;
 /// The durable state refuses.
 pub const TETRALITH_STATE: i32 = 4;
+/// Another party failed.
+pub const TETRALITH_PEERS: i32 = 5;
 /// A pointer is NULL that must not be, or a buffer has the wrong length.
 pub const TETRALITH_ARGUMENT: i32 = 64;
 /// A fault of this library.
@@ -35,6 +37,21 @@ impl Failed {
         Failed { status, code, message: message.to_string() }
     }
 }
+
+/// A library's error: its exit codes are the statuses from 1 to 5.
+macro_rules! errors {
+    ($($error:ty),*) => { $(
+        impl From<$error> for Failed {
+            fn from(error: $error) -> Self {
+                Failed::new(error.exit_code().into(), error.code(), error)
+            }
+        }
+    )* };
+}
+
+#[cfg(not(target_family = "wasm"))]
+errors!(tetralith_keyring::Error);
+errors!(tetralith_vdf::Error, tetralith_vrf::Error, tetralith_xmss::Error);
 
 /// A wrong argument of the caller's program.
 pub(crate) fn argument(message: String) -> Failed {

@@ -1,11 +1,9 @@
 //! Sequential squaring and proofs of it.
 
-use crate::memory::{bytes, clear, free, hand_out, handle, write};
-use crate::status::{
-    Failed, TETRALITH_ENVIRONMENT, TETRALITH_MALFORMED, TETRALITH_NOT_VALID, argument, guarded,
-};
+use crate::memory::{bytes, clear, free, hand_out, hand_out_bytes, handle, write};
+use crate::progress::{Callback, tetralith_progress};
+use crate::status::{Failed, argument, guarded};
 use std::ffi::c_void;
-use std::ops::ControlFlow;
 use tetralith_vdf::{Error, Options, Proof, Prover, System};
 
 /// An odd modulus of 64 to 8192 bits, with its tables.
@@ -18,38 +16,8 @@ pub const TETRALITH_VDF_N_WESOLOWSKI: i32 = 2;
 /// A Pietrzak proof: a group element for each halving of T.
 pub const TETRALITH_VDF_PIETRZAK: i32 = 3;
 
-/// Called a few times a second with the caller's pointer, the squarings done and those of the whole
-/// run. A result other than 0 stops the run with `TETRALITH_ENVIRONMENT`.
-#[allow(non_camel_case_types)]
-pub type tetralith_progress =
-    Option<unsafe extern "C" fn(user: *mut c_void, done: u64, total: u64) -> i32>;
-
 /// The most bytes of a number: what is longer takes long to reduce, and is a mistake.
 const MOST: usize = 1 << 20;
-
-pub(crate) fn failed(error: Error) -> Failed {
-    let (status, code) = match &error {
-        Error::Invalid | Error::NotResidue { .. } => (TETRALITH_NOT_VALID, "verification.failed"),
-        Error::OtherModulus
-        | Error::OtherInput
-        | Error::OtherOutput
-        | Error::OtherIterations { .. } => (TETRALITH_NOT_VALID, "verification.other_statement"),
-        Error::Faulty(_) => (TETRALITH_ENVIRONMENT, "machine.faulty"),
-        Error::Cancelled => (TETRALITH_ENVIRONMENT, "interrupted"),
-        Error::Io(_) => (TETRALITH_ENVIRONMENT, "io.file"),
-        Error::ModulusZero
-        | Error::ModulusOne
-        | Error::ModulusEven
-        | Error::ModulusSize { .. }
-        | Error::ModulusPrime
-        | Error::ModulusSmallFactor
-        | Error::ModulusPower { .. }
-        | Error::ModulusSpecial { .. }
-        | Error::ModulusPublished { .. } => (TETRALITH_MALFORMED, "input.modulus"),
-        _ => (TETRALITH_MALFORMED, "input.malformed"),
-    };
-    Failed::new(status, code, error)
-}
 
 /// The bytes of a number, refused if there are more than anybody means.
 ///
@@ -78,7 +46,7 @@ pub unsafe extern "C" fn tetralith_vdf_new(
     guarded(|| {
         // SAFETY: the caller vouches for the bytes.
         let modulus = unsafe { number("modulus", modulus, len) }?;
-        let modulus = tetralith_vdf::Modulus::from_bytes(modulus).map_err(failed)?;
+        let modulus = tetralith_vdf::Modulus::from_bytes(modulus)?;
         // SAFETY: the caller vouches for the pointer.
         unsafe { hand_out(out, Modulus(modulus)) }
     })
@@ -119,20 +87,6 @@ pub unsafe extern "C" fn tetralith_vdf_hash_to_element(
     })
 }
 
-/// Calls the caller's function between stretches of squarings.
-struct Watch(tetralith_progress, *mut c_void);
-
-impl Watch {
-    fn step(&self, now: tetralith_vdf::Progress) -> ControlFlow<()> {
-        let Some(progress) = self.0 else { return ControlFlow::Continue(()) };
-        // SAFETY: the caller gave the function and its pointer for this call.
-        match unsafe { progress(self.1, now.done, now.iterations) } {
-            0 => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        }
-    }
-}
-
 /// Writes x^(2^iterations) mod N to `y`, whose length is the modulus's width.
 ///
 /// `x` may be above N and is reduced. `progress` may be NULL. Variable time: all is public.
@@ -158,10 +112,12 @@ pub unsafe extern "C" fn tetralith_vdf_compute(
         }
         // SAFETY: the caller vouches for the bytes.
         let (x, _) = modulus.reduce(unsafe { number("x", x, x_len) }?);
-        let watch = Watch(progress, user);
-        let result = tetralith_vdf::eval(modulus, &x, iterations, &mut |now| watch.step(now));
+        let watch = Callback(progress, user);
+        let result = tetralith_vdf::eval(modulus, &x, iterations, &mut |now| {
+            watch.step(now.done, now.iterations)
+        });
         // SAFETY: the caller vouches for the bytes.
-        unsafe { write("y", y, y_len, &result.map_err(failed)?.to_bytes()) }
+        unsafe { write("y", y, y_len, &result?.to_bytes()) }
     })
 }
 
@@ -203,17 +159,13 @@ pub unsafe extern "C" fn tetralith_vdf_prove(
         // SAFETY: the caller vouches for the bytes.
         let (x, _) = modulus.reduce(unsafe { number("x", x, x_len) }?);
         let options = Options { threads: threads.max(1), ..Options::default() };
-        let mut prover = Prover::new(system, modulus, &x, iterations, options).map_err(failed)?;
-        let watch = Watch(progress, user);
-        let (result, made) = prover.run(&mut |now| watch.step(now)).map_err(failed)?;
-        let made = made.to_bytes().into_boxed_slice();
+        let mut prover = Prover::new(system, modulus, &x, iterations, options)?;
+        let watch = Callback(progress, user);
+        let (result, made) = prover.run(&mut |now| watch.step(now.done, now.iterations))?;
         // SAFETY: the caller vouches for the bytes.
         unsafe { write("y", y, y_len, &result.to_bytes()) }?;
-        // SAFETY: not NULL, and the caller vouches that it may be written.
-        unsafe { proof_len.write(made.len()) };
-        // SAFETY: as above.
-        unsafe { proof.write(Box::into_raw(made).cast()) };
-        Ok(())
+        // SAFETY: the caller vouches for the pointers.
+        unsafe { hand_out_bytes("proof", proof, proof_len, made.to_bytes()) }
     })
 }
 
@@ -243,7 +195,7 @@ pub unsafe extern "C" fn tetralith_vdf_verify(
         let y = unsafe { bytes("y", y, y_len) }?;
         // SAFETY: as above.
         let proof = unsafe { bytes("proof", proof, proof_len) }?;
-        let check = || {
+        let check = || -> Result<(), Error> {
             let proof = Proof::from_bytes_modulo(proof, modulus)?;
             proof.expect_input(&x)?;
             proof.expect_iterations(iterations)?;
@@ -252,7 +204,7 @@ pub unsafe extern "C" fn tetralith_vdf_verify(
             }
             proof.verify()
         };
-        check().map_err(failed)
+        Ok(check()?)
     })
 }
 

@@ -1,9 +1,7 @@
 //! Verifiable random functions, one proof or columns of them.
 
 use crate::memory::{bytes, numbers, write};
-use crate::status::{
-    Failed, TETRALITH_MALFORMED, TETRALITH_NOT_VALID, TETRALITH_OK, argument, guarded,
-};
+use crate::status::{Failed, argument, guarded};
 use tetralith_vrf::{Error, Row, SecretKey, Suite};
 
 /// `draft03-cardano`.
@@ -37,14 +35,6 @@ const SUITES: [Suite; 8] = [
 fn suite(number: i32) -> Result<Suite, Failed> {
     let suite = usize::try_from(number).ok().and_then(|number| SUITES.get(number));
     suite.copied().ok_or_else(|| argument(format!("no suite has the number {number}")))
-}
-
-fn failed(error: Error) -> Failed {
-    match error {
-        Error::Invalid => Failed::new(TETRALITH_NOT_VALID, "verification.failed", error),
-        Error::Length { .. } => Failed::new(TETRALITH_MALFORMED, "input.length", error),
-        _ => Failed::new(TETRALITH_MALFORMED, "input.malformed", error),
-    }
 }
 
 /// Writes the lengths in bytes of a suite's public keys, proofs and outputs; a place may be NULL.
@@ -100,7 +90,7 @@ pub unsafe extern "C" fn tetralith_vrf_verify(
         let alpha = unsafe { bytes("alpha", alpha, alpha_len) }?;
         // SAFETY: as above.
         let proof = unsafe { bytes("proof", proof, proof_len) }?;
-        let result = tetralith_vrf::verify(suite, public_key, alpha, proof).map_err(failed)?;
+        let result = tetralith_vrf::verify(suite, public_key, alpha, proof)?;
         if output.is_null() && output_len == 0 {
             return Ok(());
         }
@@ -124,7 +114,7 @@ pub unsafe extern "C" fn tetralith_vrf_public_key(
     guarded(|| {
         // SAFETY: the caller vouches for the bytes.
         let secret = unsafe { bytes("secret_key", secret_key, secret_key_len) }?;
-        let key = SecretKey::from_bytes(self::suite(suite)?, secret).map_err(failed)?.public_key();
+        let key = SecretKey::from_bytes(self::suite(suite)?, secret)?.public_key();
         // SAFETY: as above.
         unsafe { write("public_key", public_key, public_key_len, key.as_bytes()) }
     })
@@ -152,7 +142,7 @@ pub unsafe extern "C" fn tetralith_vrf_prove(
         let alpha = unsafe { bytes("alpha", alpha, alpha_len) }?;
         let made = SecretKey::from_bytes(suite, secret).and_then(|key| key.prove(alpha));
         // SAFETY: as above.
-        unsafe { write("proof", proof, proof_len, made.map_err(failed)?.as_bytes()) }
+        unsafe { write("proof", proof, proof_len, made?.as_bytes()) }
     })
 }
 
@@ -206,12 +196,10 @@ pub unsafe extern "C" fn tetralith_vrf_verify_many(
             Ok(Row { public_key, alpha, proof })
         });
         let results = tetralith_vrf::verify_many(suite, &rows.collect::<Result<Vec<_>, Failed>>()?);
-        let statuses = results.iter().map(|result| match result {
-            Ok(_) => TETRALITH_OK as u8,
-            Err(Error::Invalid) => TETRALITH_NOT_VALID as u8,
-            Err(_) => TETRALITH_MALFORMED as u8,
-        });
-        let statuses: Vec<u8> = statuses.collect();
+        let statuses: Vec<u8> = results
+            .iter()
+            .map(|result| result.as_ref().map_or_else(Error::exit_code, |_| 0))
+            .collect();
         // SAFETY: the caller vouches for `count` writable bytes.
         unsafe { write("verdicts", verdicts, count, &statuses) }?;
         if outputs.is_null() {

@@ -1,13 +1,11 @@
-//! Verification of XMSS signatures. Nothing here signs: that needs a durable state.
+//! Public keys and verification of XMSS signatures.
 
-use crate::memory::{bytes, clear, free, hand_out, handle, numbers, write};
-use crate::status::{
-    Failed, TETRALITH_MALFORMED, TETRALITH_NOT_VALID, TETRALITH_OK, argument, guarded,
-};
+use crate::memory::{bytes, clear, free, hand_out, hand_out_bytes, handle, numbers, write};
+use crate::status::{Failed, argument, guarded};
 use tetralith_xmss::{Error, Item, PublicKey, Scheme, pkix, qrl};
 
 /// A public key.
-pub struct XmssPublicKey(PublicKey);
+pub struct XmssPublicKey(pub(crate) PublicKey);
 
 /// `OID ‖ root ‖ SEED` of XMSS. RFC 8391 §4.1.7.
 pub const TETRALITH_XMSS_RAW: i32 = 0;
@@ -19,14 +17,6 @@ pub const TETRALITH_XMSS_PEM: i32 = 2;
 pub const TETRALITH_XMSS_DER: i32 = 3;
 /// QRL's 67 bytes: descriptor, root, SEED.
 pub const TETRALITH_XMSS_QRL: i32 = 4;
-
-pub(crate) fn failed(error: Error) -> Failed {
-    match error {
-        Error::Verification => Failed::new(TETRALITH_NOT_VALID, "verification.failed", error),
-        Error::Length { .. } => Failed::new(TETRALITH_MALFORMED, "input.length", error),
-        _ => Failed::new(TETRALITH_MALFORMED, "input.malformed", error),
-    }
-}
 
 /// Reads a public key in one of the formats above, and writes its handle to `*out`; NULL on failure.
 ///
@@ -53,7 +43,44 @@ pub unsafe extern "C" fn tetralith_xmss_public_key_new(
             other => return Err(argument(format!("no key format has the number {other}"))),
         };
         // SAFETY: the caller vouches for the pointer.
-        unsafe { hand_out(out, XmssPublicKey(key.map_err(failed)?)) }
+        unsafe { hand_out(out, XmssPublicKey(key?)) }
+    })
+}
+
+/// Writes a public key in one of the formats above to `*out`, and its length to `*out_len`.
+///
+/// PEM and DER are a SubjectPublicKeyInfo. Free the bytes with `tetralith_bytes_free`. QRL's keys have
+/// QRL's format only, and other keys do not have it.
+///
+/// # Safety
+/// `key` is a handle; `out` and `out_len` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tetralith_xmss_public_key_bytes(
+    key: *const XmssPublicKey,
+    format: i32,
+    out: *mut *mut u8,
+    out_len: *mut usize,
+) -> i32 {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { clear(out) };
+    guarded(|| {
+        // SAFETY: the caller vouches for the handle.
+        let key = &unsafe { handle("key", key) }?.0;
+        let raw = |scheme| match key.params().oid() {
+            Some(_) if key.params().scheme() == scheme => Ok(key.to_bytes()),
+            Some(_) => Err(argument(format!("a key of {} is of the other scheme", key.params()))),
+            None => Err(Error::NoIdentifier(key.params()).into()),
+        };
+        let made = match format {
+            TETRALITH_XMSS_RAW => raw(Scheme::Xmss)?,
+            TETRALITH_XMSS_RAW_MULTI_TREE => raw(Scheme::XmssMt)?,
+            TETRALITH_XMSS_PEM => pkix::to_pem(key)?.into_bytes(),
+            TETRALITH_XMSS_DER => pkix::to_der(key)?,
+            TETRALITH_XMSS_QRL => qrl::public_key_to_bytes(key)?.to_vec(),
+            other => return Err(argument(format!("no key format has the number {other}"))),
+        };
+        // SAFETY: the caller vouches for the pointers.
+        unsafe { hand_out_bytes("out", out, out_len, made) }
     })
 }
 
@@ -86,7 +113,7 @@ pub unsafe extern "C" fn tetralith_xmss_verify(
         let message = unsafe { bytes("message", message, message_len) }?;
         // SAFETY: as above.
         let signature = unsafe { bytes("signature", signature, signature_len) }?;
-        key.verify(message, signature).map_err(failed)
+        Ok(key.verify(message, signature)?)
     })
 }
 
@@ -131,13 +158,12 @@ pub unsafe extern "C" fn tetralith_xmss_verify_many(
             Ok(Item { public_key, message, signature })
         });
         let results = tetralith_xmss::verify_many(&items.collect::<Result<Vec<_>, Failed>>()?);
-        let statuses = results.iter().map(|result| match result {
-            Ok(()) => TETRALITH_OK as u8,
-            Err(Error::Verification) => TETRALITH_NOT_VALID as u8,
-            Err(_) => TETRALITH_MALFORMED as u8,
-        });
+        let statuses: Vec<u8> = results
+            .iter()
+            .map(|result| result.as_ref().map_or_else(Error::exit_code, |()| 0))
+            .collect();
         // SAFETY: the caller vouches for `count` writable bytes.
-        unsafe { write("verdicts", verdicts, count, &statuses.collect::<Vec<u8>>()) }
+        unsafe { write("verdicts", verdicts, count, &statuses) }
     })
 }
 

@@ -65,6 +65,24 @@ impl Installed {
         out
     }
 
+    /// Runs a test program under AddressSanitizer and under valgrind.
+    fn checked(&self, source: &str, mut arguments: impl FnMut() -> Vec<String>) {
+        let sanitized = self.compile(source, "c11", &STATIC, &["-fsanitize=address"]);
+        self.run(&sanitized, &arguments());
+        let program = self.compile(source, "c99", &STATIC, &[]);
+        run(Command::new("valgrind")
+            .args([
+                "--quiet",
+                "--error-exitcode=77",
+                "--leak-check=full",
+                "--errors-for-leak-kinds=definite",
+            ])
+            // Valgrind knows no AVX-512.
+            .env("TETRALITH_KERNEL", "portable")
+            .arg(&program)
+            .args(arguments()));
+    }
+
     fn run(&self, program: &Path, arguments: &[String]) {
         run(Command::new(program).args(arguments).env("LD_LIBRARY_PATH", self.path("usr/lib")));
     }
@@ -175,19 +193,24 @@ fn programs_of_sqr_and_of_the_sodium_forks() {
 
 #[test]
 fn no_memory_is_lost_or_overrun() {
+    Installed::new().checked("program.c", || everything(5));
+}
+
+/// An empty folder for each call, and the arguments after it for the first.
+fn folders(installed: &Installed, first: &[&str]) -> impl FnMut() -> Vec<String> {
+    let mut count = 0;
+    move || {
+        count += 1;
+        let folder = installed.path(&format!("folder{count}"));
+        std::fs::create_dir(&folder).expect("a folder");
+        let more = if count == 1 { first } else { &[] };
+        let all = [&[folder.to_str().expect("a name")], more].concat();
+        all.into_iter().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn keys_sign_by_the_commands_rules() {
     let installed = Installed::new();
-    let sanitized = installed.compile("program.c", "c11", &STATIC, &["-fsanitize=address"]);
-    installed.run(&sanitized, &everything(5));
-    let program = installed.compile("program.c", "c99", &STATIC, &[]);
-    run(Command::new("valgrind")
-        .args([
-            "--quiet",
-            "--error-exitcode=77",
-            "--leak-check=full",
-            "--errors-for-leak-kinds=definite",
-        ])
-        // Valgrind knows no AVX-512.
-        .env("TETRALITH_KERNEL", "portable")
-        .arg(&program)
-        .args(everything(5)));
+    installed.checked("keys.c", folders(&installed, &["all"]));
 }

@@ -48,73 +48,32 @@ pub(crate) fn malformed(code: &str, message: impl ToString, hint: &str) -> PyErr
     error(Kind::Malformed, code, message, Some(hint))
 }
 
+/// The kind of failure that a library's exit code stands for.
+pub(crate) fn kind(exit: u8) -> Kind {
+    match exit {
+        1 => Kind::Verification,
+        2 => Kind::Malformed,
+        4 => Kind::State,
+        5 => Kind::Peer,
+        _ => Kind::Environment,
+    }
+}
+
 pub(crate) fn of_vrf(failed: tetralith_vrf::Error) -> PyErr {
-    use tetralith_vrf::Error;
-    let (kind, code) = match &failed {
-        Error::Invalid => (Kind::Verification, "verification.failed"),
-        Error::UnknownSuite(_) | Error::SuiteMismatch { .. } => (Kind::Malformed, "input.suite"),
-        Error::Length { .. } => (Kind::Malformed, "input.length"),
-        _ => (Kind::Malformed, "input.malformed"),
-    };
-    error(kind, code, failed, None)
+    error(kind(failed.exit_code()), failed.code(), failed, None)
 }
 
 pub(crate) fn of_xmss(failed: tetralith_xmss::Error) -> PyErr {
-    use tetralith_xmss::Error;
-    if let Error::State(refused) = &failed {
+    if let tetralith_xmss::Error::State(refused) = &failed {
         return of_state(refused, &failed.to_string());
     }
-    let (kind, code) = match &failed {
-        Error::Verification => (Kind::Verification, "verification.failed"),
-        Error::UnknownOid { .. } | Error::UnknownParams(_) => (Kind::Malformed, "input.params"),
-        Error::Length { .. } => (Kind::Malformed, "input.length"),
-        Error::Cancelled => (Kind::Environment, "interrupted"),
-        Error::Fault => (Kind::Environment, "machine.faulty"),
-        Error::Cache(_) | Error::Partial(_) => (Kind::Environment, "io.file"),
-        _ => (Kind::Malformed, "input.malformed"),
-    };
-    error(kind, code, failed, None)
+    error(kind(failed.exit_code()), failed.code(), failed, None)
 }
 
 pub(crate) fn of_vdf(failed: tetralith_vdf::Error) -> PyErr {
-    use tetralith_vdf::Error;
-    let (kind, code) = match &failed {
-        Error::Invalid
-        | Error::Sealed
-        | Error::SealedChunk { .. }
-        | Error::SealedEnds { .. }
-        | Error::NotResidue { .. } => (Kind::Verification, "verification.failed"),
-        Error::OtherModulus
-        | Error::OtherInput
-        | Error::OtherOutput
-        | Error::OtherIterations { .. } => (Kind::Verification, "verification.other_statement"),
-        Error::CheckpointOther(_) => (Kind::State, "state.checkpoint"),
-        Error::CheckpointMemory => (Kind::State, "state.memory"),
-        Error::CheckpointDamaged(_) => (Kind::Environment, "checkpoint.damaged"),
-        Error::Faulty(_) => (Kind::Environment, "machine.faulty"),
-        Error::Cancelled => (Kind::Environment, "interrupted"),
-        Error::Io(_) => (Kind::Environment, "io.file"),
-        Error::Hex { .. } => (Kind::Malformed, "input.hex"),
-        Error::ModulusZero
-        | Error::ModulusOne
-        | Error::ModulusEven
-        | Error::ModulusSize { .. }
-        | Error::ModulusPrime
-        | Error::ModulusSmallFactor
-        | Error::ModulusPower { .. }
-        | Error::ModulusSpecial { .. }
-        | Error::ModulusPublished { .. } => (Kind::Malformed, "input.modulus"),
-        _ => (Kind::Malformed, "input.malformed"),
-    };
-    error(kind, code, failed, None)
+    error(kind(failed.exit_code()), failed.code(), failed, None)
 }
 
 pub(crate) fn of_tss(failed: tetralith_tss::engine::Error) -> PyErr {
-    use tetralith_tss::engine::Error;
-    let code = match &failed {
-        Error::InvalidArgument(_) => "usage.arguments",
-        Error::Message(_) => "message.refused",
-        _ => "input.malformed",
-    };
-    error(Kind::Malformed, code, failed, None)
+    error(kind(failed.exit_code()), failed.code(), failed, None)
 }

@@ -1,6 +1,6 @@
 //! Failures of key files and states, with the command's codes and with hints for Python.
 
-use crate::errors::{Kind, error, of_xmss};
+use crate::errors::{Kind, error, kind, of_xmss};
 use pyo3::prelude::*;
 use std::io::ErrorKind;
 use tetralith_keyring::Error;
@@ -9,6 +9,7 @@ use tetralith_xmss::state::StateError;
 pub(crate) fn of_keyring(failed: Error) -> PyErr {
     let message = failed.to_string();
     let told = |kind, code, hint: &str| error(kind, code, &message, Some(hint));
+    let (of_kind, code) = (kind(failed.exit_code()), failed.code());
     match failed {
         Error::File { source, .. } if source.kind() == ErrorKind::AlreadyExists => {
             told(Kind::Malformed, "output.exists", "choose another path; keys are never replaced")
@@ -39,7 +40,7 @@ pub(crate) fn of_keyring(failed: Error) -> PyErr {
             "choose another path; if that key is gone for good, delete its state and its .lock",
         ),
         Error::UnknownStore | Error::NotBuilt(_) => told(Kind::Malformed, "store.url", STORES),
-        _ => error(Kind::State, "state.refused", &message, None),
+        _ => error(of_kind, code, &message, None),
     }
 }
 

@@ -338,7 +338,7 @@ def test_bad_arguments(path: Path, tmp_path: Path) -> None:
     assert missing.value.code == "io.file"
     with pytest.raises(tetralith.MalformedError) as params:
         xmss.Signer.create(tmp_path / "x.key", passphrase=None, params="XMSS-MD5_10_128")
-    assert params.value.code == "input.params"
+    assert params.value.code == "xmss.params"
     with pytest.raises(tetralith.MalformedError):
         xmss.Signer.open(path, wait=-1)
     with xmss.Signer.open(path) as signer:

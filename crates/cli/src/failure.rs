@@ -28,6 +28,17 @@ impl Exit {
         (Exit::State as u8, "state refused: exhausted, rolled back, locked or leased"),
         (Exit::Peers as u8, "peers failed or no quorum"),
     ];
+
+    /// The kind of failure that a library's exit code stands for.
+    fn of(code: u8) -> Self {
+        match code {
+            1 => Exit::Verification,
+            2 => Exit::Usage,
+            4 => Exit::State,
+            5 => Exit::Peers,
+            _ => Exit::Environment,
+        }
+    }
 }
 
 /// A failed command.
@@ -51,6 +62,11 @@ impl Failure {
     pub(crate) fn new(exit: Exit, code: &'static str, message: impl Display) -> Self {
         let fields = serde_json::Map::new();
         Failure { exit, code, message: message.to_string(), hint: None, fields }
+    }
+
+    /// The failure of a library, which has an exit code and a code itself.
+    pub(crate) fn of(exit: u8, code: &'static str, message: impl Display) -> Self {
+        Self::new(Exit::of(exit), code, message)
     }
 
     /// A well-formed signature, proof or seal that does not verify.
@@ -99,28 +115,16 @@ impl Failure {
 impl From<tetralith_keyfile::Error> for Failure {
     fn from(error: tetralith_keyfile::Error) -> Self {
         use tetralith_keyfile::Error;
-        let (exit, code, hint) = match error {
-            // Not 1: nothing was verified, and a script would take it for a bad signature.
-            Error::WrongPassphrase => (
-                Exit::Usage,
-                "key.passphrase",
-                Some("try the passphrase again; a key file that was changed needs its backup"),
-            ),
-            Error::PassphraseNeeded => (
-                Exit::Usage,
-                "key.passphrase_needed",
-                Some("give --passphrase-file or set TETRALITH_PASSPHRASE"),
-            ),
-            Error::NotEncrypted => {
-                (Exit::Usage, "key.not_encrypted", Some("leave the passphrase out"))
+        let hint = match error {
+            Error::WrongPassphrase => {
+                "try the passphrase again; a key file that was changed needs its backup"
             }
-            Error::NoSecret => (Exit::Usage, "key.no_secret", Some("name the secret key's file")),
-            Error::Checksum => {
-                (Exit::Usage, "key.malformed", Some("put the key file back from its backup"))
-            }
-            _ => (Exit::Usage, "key.malformed", None),
+            Error::PassphraseNeeded => "give --passphrase-file or set TETRALITH_PASSPHRASE",
+            Error::NotEncrypted => "leave the passphrase out",
+            Error::NoSecret => "name the secret key's file",
+            Error::Checksum => "put the key file back from its backup",
+            _ => return Failure::of(error.exit_code(), error.code(), error),
         };
-        let failure = Failure::new(exit, code, error);
-        Failure { hint: hint.map(str::to_owned), ..failure }
+        Failure::of(error.exit_code(), error.code(), error).hint(hint)
     }
 }

@@ -13,7 +13,7 @@ mod verify;
 pub(crate) use bench::any_modulus;
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::io;
 use clap::Args;
 use std::num::IntErrorKind;
@@ -270,38 +270,12 @@ fn squarings(count: u64) -> String {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let (exit, code) = match &error {
-            Error::Invalid
-            | Error::Sealed
-            | Error::SealedChunk { .. }
-            | Error::SealedEnds { .. }
-            | Error::NotResidue { .. } => (Exit::Verification, "verification.failed"),
-            Error::OtherModulus
-            | Error::OtherInput
-            | Error::OtherOutput
-            | Error::OtherIterations { .. } => (Exit::Verification, "verification.other_statement"),
-            Error::CheckpointOther(_) => (Exit::State, "state.checkpoint"),
-            Error::CheckpointMemory => (Exit::State, "state.memory"),
-            Error::CheckpointDamaged(_) => (Exit::Environment, "checkpoint.damaged"),
-            Error::Faulty(_) => (Exit::Environment, "machine.faulty"),
-            Error::Cancelled => (Exit::Environment, "interrupted"),
-            Error::Io(_) => (Exit::Environment, "io.file"),
-            Error::Hex { .. } => (Exit::Usage, "input.hex"),
-            Error::TooLong { .. } => (Exit::Usage, "input.too_long"),
-            Error::ModulusZero
-            | Error::ModulusOne
-            | Error::ModulusEven
-            | Error::ModulusSize { .. }
-            | Error::ModulusPrime
-            | Error::ModulusSmallFactor
-            | Error::ModulusPower { .. }
-            | Error::ModulusSpecial { .. } => (Exit::Usage, "input.modulus"),
+        let failure = Failure::of(error.exit_code(), error.code(), &error);
+        match error {
             Error::ModulusPublished { .. } => {
-                return Failure::new(Exit::Usage, "input.modulus", error)
-                    .hint("use -N rsa2048, or another modulus whose factors nobody knows");
+                failure.hint("use -N rsa2048, or another modulus whose factors nobody knows")
             }
-            _ => (Exit::Usage, "input.malformed"),
-        };
-        Failure::new(exit, code, error)
+            _ => failure,
+        }
     }
 }

@@ -18,7 +18,6 @@ use input::{Alpha, Bytes, open_key};
 use serde_json::json;
 use std::path::PathBuf;
 use tetralith_keyfile::{Cost, KeyFile};
-use tetralith_vrf::cardano::CardanoError;
 use tetralith_vrf::{Error, Proof, PublicKey, SecretKey, Suite};
 use zeroize::Zeroizing;
 
@@ -135,16 +134,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        match error {
-            Error::Invalid => Failure::verification(error),
-            Error::Cardano(CardanoError::InvalidProof(_) | CardanoError::OutputMismatch(_)) => {
-                Failure::verification(error)
-            }
-            Error::UnknownSuite(_) => Failure::usage("input.suite", error),
-            Error::SuiteMismatch { .. } => Failure::usage("input.suite", error),
-            Error::Length { .. } => Failure::usage("input.length", error),
-            _ => Failure::usage("input.malformed", error),
-        }
+        Failure::of(error.exit_code(), error.code(), error)
     }
 }
 

@@ -19,7 +19,7 @@ mod store;
 mod transfer;
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::io::{self, Access, Output, Source};
 use guard::Guard;
 use key::PublicArgs;
@@ -209,36 +209,17 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let code = match &error {
+        let hint = match &error {
             Error::State(state) => return store::failure(state),
-            Error::Verification => return Failure::verification(error),
-            Error::UnknownOid { .. } | Error::UnknownParams(_) => "xmss.params",
-            Error::NoIdentifier(_) => "key.no_identifier",
-            Error::NotQrl(_) => "key.not_qrl",
-            Error::TooTall(_) => {
-                return Failure::usage("xmss.too_tall", error).hint("choose a height up to 20");
-            }
+            Error::TooTall(_) => "choose a height up to 20",
             Error::NotAidos { .. } => {
-                return Failure::usage("key.not_aidos", error)
-                    .hint("keygen --derivation prf-counter makes keys that can be exported there");
+                "keygen --derivation prf-counter makes keys that can be exported there"
             }
-            Error::NotPkcs8 => {
-                return Failure::usage("key.not_pkcs8", error)
-                    .hint("export it with --format aidos, or a QRL key with --format qrl-seed");
-            }
-            Error::Word { .. } => "input.word",
-            Error::Length { .. } => "input.length",
-            Error::IndexOutOfRange { .. } => "input.index",
-            Error::Fault => {
-                return Failure::new(Exit::Environment, "xmss.fault", error)
-                    .hint("this machine made a mistake; sign on another");
-            }
-            Error::Cancelled => return Failure::new(Exit::Environment, "cancelled", error),
-            Error::Cache(_) => return Failure::new(Exit::Environment, "io.cache", error),
-            Error::Partial(_) => return Failure::new(Exit::Environment, "key.partial", error),
-            _ => "input.malformed",
+            Error::NotPkcs8 => "export it with --format aidos, or a QRL key with --format qrl-seed",
+            Error::Fault => "this machine made a mistake; sign on another",
+            _ => return Failure::of(error.exit_code(), error.code(), error),
         };
-        Failure::usage(code, error)
+        Failure::of(error.exit_code(), error.code(), error).hint(hint)
     }
 }
 

@@ -86,6 +86,31 @@ pub enum Error {
     NoSecret,
 }
 
+impl Error {
+    /// The stable, dotted code of this kind of failure, such as `key.passphrase`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for it: 2, malformed input.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        match self {
+            // Not 1: nothing was verified, and a script would take it for a bad signature.
+            Error::WrongPassphrase => (2, "key.passphrase"),
+            Error::PassphraseNeeded => (2, "key.passphrase_needed"),
+            Error::NotEncrypted => (2, "key.not_encrypted"),
+            Error::NoSecret => (2, "key.no_secret"),
+            _ => (2, "key.malformed"),
+        }
+    }
+}
+
 /// The version that is written and read.
 pub const VERSION: u32 = 1;
 /// The longest text that is read, in bytes.

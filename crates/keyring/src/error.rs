@@ -16,6 +16,14 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// Every user may change the file, so its content may be somebody else's.
+    #[error("{}: every user may change it (mode {mode:o})", path.display())]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// The key file cannot be decoded or opened.
     #[error("{}: {source}", path.display())]
     KeyFile {
@@ -106,6 +114,43 @@ impl Error {
     /// Names the file that a failure is about.
     pub(crate) fn file(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
         move |source| Error::File { path: path.to_owned(), source }
+    }
+}
+
+impl Error {
+    /// The stable, dotted code of this kind of failure, such as `state.missing`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for this kind of failure: 1 where something does not verify, 2 for
+    /// malformed input, 3 where the machine or the system failed, 4 where the state refuses.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        match self {
+            Error::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+                (3, "io.exists")
+            }
+            Error::File { .. } => (3, "io.file"),
+            Error::Exposed { .. } => (3, "file.exposed"),
+            Error::KeyFile { source, .. } => (source.exit_code(), source.code()),
+            Error::Key(source) => (source.exit_code(), source.code()),
+            Error::State { source, .. } => (source.exit_code(), source.code()),
+            Error::Kind { .. } => (2, "key.kind"),
+            Error::Malformed { .. } => (2, "key.malformed"),
+            Error::UnknownStore | Error::NotBuilt(_) => (2, "store.url"),
+            Error::Missing { .. } => (4, "state.missing"),
+            Error::Linked { .. } => (4, "state.linked"),
+            Error::Foreign { .. } => (4, "state.exists"),
+            Error::NotReplaced => (4, "state.other_key"),
+            Error::Range { .. } => (4, "state.range"),
+            Error::Interrupted { .. } => (4, "export.interrupted"),
+        }
     }
 }
 

@@ -53,7 +53,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 use store::Site;
-use tetralith_keyfile::{KeyFile, MAX_TEXT};
+use tetralith_keyfile::{Exposure, KeyFile, MAX_TEXT};
 use tetralith_xmss::state::{self, Lease, StateError};
 use tetralith_xmss::{PublicKey, Signer};
 use zeroize::Zeroizing;
@@ -148,8 +148,12 @@ impl Keyring {
     /// Opens the secret.
     ///
     /// # Errors
-    /// [`Error::KeyFile`] where the passphrase is wrong, missing or superfluous; [`Error::Malformed`].
+    /// [`Error::Exposed`] where every user may change the key file; [`Error::KeyFile`] where the passphrase is wrong, missing or superfluous; [`Error::Malformed`].
     pub fn secret(&self, passphrase: Option<&[u8]>) -> Result<Secret, Error> {
+        let found = std::fs::metadata(self.site.files.key());
+        if let Ok(Exposure::Writable(mode)) = found.map(|found| Exposure::of(&found)) {
+            return Err(Error::Exposed { path: self.site.name.clone(), mode });
+        }
         Secret::open(&self.file, &self.site.name, passphrase)
     }
 

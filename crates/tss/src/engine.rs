@@ -182,6 +182,30 @@ pub enum Error {
     Bug(&'static str),
 }
 
+impl Error {
+    /// The stable, dotted code of this kind of failure, such as `message.refused`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for this kind of failure: 2 for malformed input, 3 for a fault of
+    /// this crate.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        match self {
+            Error::InvalidArgument(_) => (2, "usage.arguments"),
+            Error::Message(_) => (2, "message.refused"),
+            Error::Decode(_) => (2, "input.malformed"),
+            Error::Bug(_) => (3, "internal"),
+        }
+    }
+}
+
 /// Why a message was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -212,6 +212,53 @@ pub enum Error {
     Io(#[from] std::io::Error),
 }
 
+impl Error {
+    /// The stable, dotted code of this kind of failure, such as `input.modulus`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for this kind of failure: 1 where something does not verify, 2 for
+    /// malformed input, 3 where the machine or the system failed, 4 where a kept run refuses.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        match self {
+            Error::Invalid
+            | Error::Sealed
+            | Error::SealedChunk { .. }
+            | Error::SealedEnds { .. }
+            | Error::NotResidue { .. } => (1, "verification.failed"),
+            Error::OtherModulus
+            | Error::OtherInput
+            | Error::OtherOutput
+            | Error::OtherIterations { .. } => (1, "verification.other_statement"),
+            Error::CheckpointOther(_) => (4, "state.checkpoint"),
+            Error::CheckpointMemory => (4, "state.memory"),
+            Error::CheckpointDamaged(_) => (3, "checkpoint.damaged"),
+            Error::Faulty(_) => (3, "machine.faulty"),
+            Error::Cancelled => (3, "interrupted"),
+            Error::Io(_) => (3, "io.file"),
+            Error::Hex { .. } => (2, "input.hex"),
+            Error::TooLong { .. } => (2, "input.too_long"),
+            Error::ModulusZero
+            | Error::ModulusOne
+            | Error::ModulusEven
+            | Error::ModulusSize { .. }
+            | Error::ModulusPrime
+            | Error::ModulusSmallFactor
+            | Error::ModulusPower { .. }
+            | Error::ModulusSpecial { .. }
+            | Error::ModulusPublished { .. } => (2, "input.modulus"),
+            _ => (2, "input.malformed"),
+        }
+    }
+}
+
 /// `a proof`; what has an article already, such as `the proof's x`, as it is.
 fn a(what: &str) -> String {
     let named = what.starts_with("the ") || what.starts_with("a ");

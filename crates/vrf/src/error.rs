@@ -104,3 +104,30 @@ pub enum Error {
     #[error(transparent)]
     Cardano(#[from] crate::cardano::CardanoError),
 }
+
+impl Error {
+    /// The stable, dotted code of this kind of failure, such as `input.length`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for this kind of failure: 1 where a proof does not verify, 2 for
+    /// malformed input.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        use crate::cardano::CardanoError::{InvalidProof, OutputMismatch};
+        match self {
+            Error::Invalid | Error::Cardano(InvalidProof(_) | OutputMismatch(_)) => {
+                (1, "verification.failed")
+            }
+            Error::UnknownSuite(_) | Error::SuiteMismatch { .. } => (2, "input.suite"),
+            Error::Length { .. } => (2, "input.length"),
+            _ => (2, "input.malformed"),
+        }
+    }
+}

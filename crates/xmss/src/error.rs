@@ -87,3 +87,39 @@ pub enum Error {
     #[error(transparent)]
     State(#[from] crate::state::StateError),
 }
+
+impl Error {
+    /// The stable, dotted code of this kind of failure, such as `input.length`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for this kind of failure: 1 where something does not verify, 2 for
+    /// malformed input, 3 where the machine or the system failed, 4 where the state refuses.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        match self {
+            Error::State(state) => (state.exit_code(), state.code()),
+            Error::Verification => (1, "verification.failed"),
+            Error::UnknownOid { .. } | Error::UnknownParams(_) => (2, "xmss.params"),
+            Error::NoIdentifier(_) => (2, "key.no_identifier"),
+            Error::NotQrl(_) => (2, "key.not_qrl"),
+            Error::NotAidos { .. } => (2, "key.not_aidos"),
+            Error::NotPkcs8 => (2, "key.not_pkcs8"),
+            Error::TooTall(_) => (2, "xmss.too_tall"),
+            Error::Word { .. } => (2, "input.word"),
+            Error::Length { .. } => (2, "input.length"),
+            Error::IndexOutOfRange { .. } => (2, "input.index"),
+            Error::Malformed { .. } => (2, "input.malformed"),
+            Error::Fault => (3, "xmss.fault"),
+            Error::Cancelled => (3, "interrupted"),
+            Error::Cache(_) => (3, "io.cache"),
+            Error::Partial(_) => (3, "key.partial"),
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The option that names a key's state, and how refusals of keys and states are told.
 
 use super::key;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -68,101 +68,82 @@ pub(crate) fn now() -> u64 {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let message = error.to_string();
+        let failure = Failure::of(error.exit_code(), error.code(), &error);
         match error {
             Error::File { path, source } if source.kind() == ErrorKind::AlreadyExists => {
                 io::exists(&path)
             }
             Error::File { path, source } => Failure::file(&path, &source),
+            Error::Exposed { path, .. } => io::exposed(&path, failure.message),
             Error::KeyFile { path, source } => key::named(&path, source),
-            Error::Kind { .. } => Failure::usage("key.kind", message),
-            Error::Malformed { .. } => Failure::usage("key.malformed", message),
             Error::Key(error) => error.into(),
             Error::State { source: StateError::Io(_), file: None } => {
-                Failure::new(Exit::Environment, "io.state", message)
-                    .hint("see that the server runs and is reached; no index was used")
+                failure.hint("see that the server runs and is reached; no index was used")
             }
-            Error::State { source, .. } => Failure { message, ..failure(&source) },
-            Error::Missing { elsewhere, .. } => missing(message, elsewhere),
-            Error::Linked { .. } => Failure::new(Exit::State, "state.linked", message)
+            Error::State { source, .. } => failure.hint(hint(&source)),
+            Error::Missing { elsewhere: Some(place), .. } => failure.hint(format!(
+                "give --store {place}; only if that state is lost, see tetralith xmss restore --help"
+            )),
+            Error::Missing { .. } => failure.hint(
+                "if it was lost, restore it past every index used: see tetralith xmss restore --help",
+            ),
+            Error::Linked { .. } => failure
                 .hint("use the key by the name that its state has, or name the state with --store"),
-            Error::Foreign { .. } => Failure::new(Exit::State, "state.exists", message).hint(
+            Error::Foreign { .. } => failure.hint(
                 "choose another name; if that key is gone for good, delete its state and its .lock",
             ),
-            Error::NotReplaced => Failure::new(Exit::State, "state.other_key", message)
-                .hint("choose another --store, or name the key's own"),
-            Error::UnknownStore => Failure::usage("store.url", message).hint(
+            Error::NotReplaced => failure.hint("choose another --store, or name the key's own"),
+            Error::UnknownStore => failure.hint(
                 "use sqlite:PATH, file:PATH, postgres://USER@HOST/DATABASE, etcd://HOST or \
                  etcds://HOST",
             ),
-            Error::Range { .. } => Failure::new(Exit::State, "state.range", message)
-                .hint("export where the rest of the key is"),
-            Error::Interrupted { form } => Failure::new(Exit::State, "export.interrupted", message)
+            Error::Range { .. } => failure.hint("export where the rest of the key is"),
+            Error::Interrupted { form } => failure
                 .hint(format!("export it once more with --format {form} to the same file")),
-            _ => Failure::usage("store.url", message),
+            _ => failure,
         }
-    }
-}
-
-fn missing(message: String, elsewhere: Option<String>) -> Failure {
-    let failure = Failure::new(Exit::State, "state.missing", message);
-    match elsewhere {
-        Some(place) => failure.hint(format!(
-            "give --store {place}; only if that state is lost, see tetralith xmss restore --help"
-        )),
-        None => failure.hint(
-            "if it was lost, restore it past every index used: see tetralith xmss restore --help",
-        ),
     }
 }
 
 /// How a refusal is told.
 pub(crate) fn failure(error: &StateError) -> Failure {
-    let (exit, code, hint) = match error {
-        StateError::Exhausted { .. } => (Exit::State, "state.exhausted", "make a new key"),
-        StateError::Ended { .. } => (Exit::State, "state.ended", "reserve and restore more"),
-        StateError::Url(_) => (Exit::Usage, "store.url", "see docs/xmss-state.md"),
-        StateError::NotEnough { .. } => (Exit::State, "state.not_enough", "ask for fewer"),
-        StateError::PastEnd { .. } => (Exit::Usage, "state.past_end", "resume before its end"),
-        StateError::Kind(_) => (Exit::Usage, "store.kind", "nothing was changed"),
-        StateError::Held(_) => (Exit::State, "state.locked", "wait for that process, or end it"),
-        StateError::Missing => (Exit::State, "state.missing", "see tetralith xmss restore --help"),
-        StateError::Exists => (Exit::State, "state.exists", "choose another --store"),
-        StateError::OtherKey => (Exit::State, "state.other_key", "name this key's --store"),
-        StateError::Copied => (Exit::State, "state.copied", "see tetralith xmss restore --help"),
-        StateError::RolledBack { .. } => {
-            (Exit::State, "state.rolled_back", "see tetralith xmss restore --help")
+    Failure::of(error.exit_code(), error.code(), error).hint(hint(error))
+}
+
+/// What to do about a refusal.
+fn hint(error: &StateError) -> String {
+    let hint = match error {
+        StateError::Exhausted { .. } => "make a new key",
+        StateError::Ended { .. } => "reserve and restore more",
+        StateError::Url(_) => "see docs/xmss-state.md",
+        StateError::NotEnough { .. } => "ask for fewer",
+        StateError::PastEnd { .. } => "resume before its end",
+        StateError::Kind(_) => "nothing was changed",
+        StateError::Held(_) => "wait for that process, or end it",
+        StateError::Missing | StateError::Copied | StateError::RolledBack { .. } => {
+            "see tetralith xmss restore --help"
         }
+        StateError::Exists => "choose another --store",
+        StateError::OtherKey => "name this key's --store",
         StateError::Backward { next, .. } => {
-            let hint = format!("choose an index of at least {next}, above every index used");
-            return Failure::new(Exit::State, "state.backward", error).hint(hint);
+            return format!("choose an index of at least {next}, above every index used");
         }
-        StateError::Unnoted { .. } => (
-            Exit::State,
-            "state.unnoted",
-            "restore the state past every index used: see tetralith xmss restore --help",
-        ),
+        StateError::Unnoted { .. } => {
+            "restore the state past every index used: see tetralith xmss restore --help"
+        }
         StateError::Elsewhere { location } => {
-            let hint =
-                format!("give --store {location}; a file without a folder is beside the key");
-            return Failure::new(Exit::State, "state.elsewhere", error).hint(hint);
+            return format!("give --store {location}; a file without a folder is beside the key");
         }
-        StateError::Conflict { .. } => (Exit::State, "state.conflict", "try again"),
-        StateError::Forked { .. } => (Exit::State, "state.forked", "open the key in the child"),
-        StateError::Damaged(_) => (
-            Exit::State,
-            "state.damaged",
-            "put the state aside and restore it past every index used",
-        ),
-        StateError::Denied(_) => (
-            Exit::Environment,
-            "state.denied",
+        StateError::Conflict { .. } => "try again",
+        StateError::Forked { .. } => "open the key in the child",
+        StateError::Damaged(_) => "put the state aside and restore it past every index used",
+        StateError::Denied(_) => {
             "check the user and password in the store's URL, and the rights that \
-             docs/xmss-state.md lists; no index was used",
-        ),
-        _ => (Exit::Environment, "io.state", "see that its disk has room and is writable"),
+             docs/xmss-state.md lists; no index was used"
+        }
+        _ => "see that its disk has room and is writable",
     };
-    Failure::new(exit, code, error).hint(hint)
+    hint.to_owned()
 }
 
 #[cfg(test)]

@@ -134,6 +134,35 @@ impl Abort {
             Self::Unattributed { .. } | Self::Internal { .. } => None,
         }
     }
+
+    /// The parties among which the fault lies; none where it lies in this crate.
+    #[must_use]
+    pub fn suspects(&self) -> Vec<PartyId> {
+        match self {
+            Self::Blamed(blame) => vec![blame.party],
+            Self::Unattributed { suspects, .. } => suspects.clone(),
+            Self::Internal { .. } => Vec::new(),
+        }
+    }
+
+    /// The stable, dotted code of this kind of failure: `peers.aborted` where a party is at fault.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for it: 5 where a party is at fault, 3 for a fault of this crate.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        match self {
+            Self::Blamed(_) | Self::Unattributed { .. } => (5, "peers.aborted"),
+            Self::Internal { .. } => (3, "internal"),
+        }
+    }
 }
 
 impl fmt::Display for Abort {

@@ -238,6 +238,46 @@ pub enum StateError {
     Io(String),
 }
 
+impl StateError {
+    /// The stable, dotted code of this refusal, such as `state.exhausted`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.class().1
+    }
+
+    /// The exit code of the command for it: 2 for malformed arguments, 3 where a store failed, 4 where
+    /// the state refuses.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.class().0
+    }
+
+    fn class(&self) -> (u8, &'static str) {
+        match self {
+            StateError::Exhausted { .. } => (4, "state.exhausted"),
+            StateError::Ended { .. } => (4, "state.ended"),
+            StateError::NotEnough { .. } => (4, "state.not_enough"),
+            StateError::PastEnd { .. } => (2, "state.past_end"),
+            StateError::Held(_) => (4, "state.locked"),
+            StateError::Missing => (4, "state.missing"),
+            StateError::Exists => (4, "state.exists"),
+            StateError::OtherKey => (4, "state.other_key"),
+            StateError::Conflict { .. } => (4, "state.conflict"),
+            StateError::Copied => (4, "state.copied"),
+            StateError::RolledBack { .. } => (4, "state.rolled_back"),
+            StateError::Unnoted { .. } => (4, "state.unnoted"),
+            StateError::Elsewhere { .. } => (4, "state.elsewhere"),
+            StateError::Backward { .. } => (4, "state.backward"),
+            StateError::Forked { .. } => (4, "state.forked"),
+            StateError::Damaged(_) => (4, "state.damaged"),
+            StateError::Url(_) => (2, "store.url"),
+            StateError::Kind(_) => (2, "store.kind"),
+            StateError::Denied(_) => (3, "state.denied"),
+            StateError::Io(_) => (3, "io.state"),
+        }
+    }
+}
+
 impl PartialEq for StateError {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()
