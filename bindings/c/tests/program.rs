@@ -154,6 +154,20 @@ fn programs_of_each_standard_shared_and_static() {
 }
 
 #[test]
+fn a_program_of_the_header_for_cpp() {
+    let installed = Installed::new();
+    let shared = installed.compile("program.cpp", "c++17", &["-ltetralith"], &[]);
+    installed.run(&shared, &everything(16));
+    let sanitized = installed.compile(
+        "program.cpp",
+        "c++17",
+        &STATIC,
+        &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    );
+    installed.run(&sanitized, &everything(5));
+}
+
+#[test]
 fn pkg_config_cmake_and_the_soname() {
     let installed = Installed::new();
     let flags = run(Command::new("pkg-config")
