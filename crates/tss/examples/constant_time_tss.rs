@@ -16,6 +16,7 @@ use tetralith_tss::frost::sign::FrostSign;
 use tetralith_tss::keygen::Keygen;
 use tetralith_tss::keys::KeyShare;
 use tetralith_tss::refresh::Refresh;
+use tetralith_tss::reshare::{Dealer, Reshare, Reshared};
 use tetralith_tss::sign::Sign;
 use tetralith_tss::sim::{Network, rng};
 
@@ -99,6 +100,22 @@ fn main() -> Result<(), Error> {
     let of = |me: PartyId| usize::from(me.get()) - 1;
     let run = Run { name: "dkls23-refresh", parties: &all, secret: 64 };
     let shares = run.outputs(|me, rng| Ok(Refresh::new(id(2), &shares[of(me)], rng)))?;
+    // Both deal; the first leaves, and another party gets its number.
+    let left = PartyId::new(3)?;
+    let dealers = [Dealer { old: all[0], new: left }, Dealer { old: all[1], new: all[1] }];
+    let parties = [all[0], all[1], left];
+    let run = Run { name: "dkls23-reshare", parties: &parties, secret: 64 };
+    let old = shares[0].public();
+    let reshared = run.outputs(|me, rng| {
+        let dealer = dealers.iter().find(|dealer| dealer.new == me);
+        let share = dealer.map(|dealer| &shares[of(dealer.old)]);
+        Reshare::new(id(6), me, old, share, &dealers, threshold, rng)
+    })?;
+    let stays = |reshared| match reshared {
+        Reshared::Share(share) => Some(*share),
+        Reshared::Left(_) => None,
+    };
+    let shares: Vec<KeyShare> = reshared.into_iter().filter_map(stays).collect();
     // As an owner keeps them.
     let kept: Result<Vec<_>, _> =
         shares.iter().map(|share| KeyShare::from_bytes(&share.to_bytes())).collect();

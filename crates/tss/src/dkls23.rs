@@ -18,5 +18,6 @@ pub(crate) mod pair;
 pub(crate) mod proof;
 pub mod refresh;
 pub mod refute;
+pub mod reshare;
 pub mod sign;
 pub(crate) mod zero_share;

@@ -48,4 +48,4 @@ pub mod sim;
 mod wiped;
 pub(crate) mod wire;
 
-pub use dkls23::{keygen, refresh, sign};
+pub use dkls23::{keygen, refresh, reshare, sign};

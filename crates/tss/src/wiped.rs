@@ -11,6 +11,7 @@ use crate::engine::{Outgoing, PartyId, Recipient, Session, SessionId, Threshold}
 use crate::frost;
 use crate::keys::KeyShare;
 use crate::refresh::Refresh;
+use crate::reshare::{Dealer, Reshare, Reshared};
 use crate::sim::rng;
 
 #[global_allocator]
@@ -143,6 +144,29 @@ fn nothing_is_left_of_a_refresh() {
     let refreshed = watch.run(start, &parties, |session| keygen::tests::secrets(&session.0));
     refreshed.iter().for_each(|share| watch.secrets.extend(share.secrets()));
     watch.end((shares, refreshed));
+}
+
+#[test]
+fn nothing_is_left_of_a_resharing() {
+    let mut watch = Watch::default();
+    let shares = shares(&mut watch);
+    // Parties 1 and 3 deal; 1 leaves, 2 has lost its share.
+    let dealers = [(1, 4), (3, 2)].map(|(old, new)| Dealer { old: party(old), new: party(new) });
+    let start = |me: PartyId| {
+        let share = dealers.iter().find(|dealer| dealer.new == me);
+        let share = share.map(|dealer| &shares[usize::from(dealer.old.get()) - 1]);
+        let (old, threshold) = (shares[0].public(), Threshold::new(2, 3).unwrap());
+        let mut rng = rng(60 + u64::from(me.get()));
+        Reshare::new(SessionId([6; 32]), me, old, share, &dealers, threshold, &mut rng).unwrap()
+    };
+    let known = |session: &Reshare| keygen::tests::secrets(session.machine());
+    let reshared = watch.run(start, &[1, 2, 3, 4].map(party), known);
+    for reshared in &reshared {
+        if let Reshared::Share(share) = reshared {
+            watch.secrets.extend(share.secrets());
+        }
+    }
+    watch.end((shares, reshared));
 }
 
 #[test]

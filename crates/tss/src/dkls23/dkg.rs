@@ -21,10 +21,10 @@ impl Polynomial {
         Self((0..t).map(|_| random_scalar(rng)).collect())
     }
 
-    /// Draws a polynomial with `t` coefficients whose constant term is zero.
-    pub(crate) fn random_sharing_of_zero(t: u8, rng: &mut impl CryptoRng) -> Self {
+    /// Draws a polynomial with `t` coefficients whose constant term is given.
+    pub(crate) fn random_from(constant: &Scalar, t: u8, rng: &mut impl CryptoRng) -> Self {
         let mut polynomial = Self::random(t, rng);
-        polynomial.0[0] = Scalar::ZERO;
+        polynomial.0[0] = *constant;
         polynomial
     }
 

@@ -65,7 +65,7 @@ impl Keygen {
             .absorb(&session.0)
             .absorb(&[threshold.t(), threshold.n()])
             .finish();
-        let (rounds, letters) = KeygenRounds::start(context, me, threshold, None, rng);
+        let (rounds, letters) = KeygenRounds::start(context, me, threshold, Given::Nothing, rng);
         let parties = threshold.parties().collect();
         Ok(Self(Machine::new(rounds, me, parties, context, letters)))
     }
@@ -79,15 +79,49 @@ pub(super) struct Previous {
     pub(super) commitments: Commitments,
 }
 
+/// The constant terms that the parties of a resharing deal.
+#[derive(ZeroizeOnDrop)]
+pub(super) struct Constants {
+    /// This party's; zero if it is no dealer.
+    pub(super) own: Scalar,
+    /// Each party's as a point, in the order of the numbers; the identity where it is no dealer's.
+    #[zeroize(skip)]
+    pub(super) points: Vec<ProjectivePoint>,
+}
+
+impl Constants {
+    fn point(&self, party: PartyId) -> ProjectivePoint {
+        let index = usize::from(party.get()) - 1;
+        self.points.get(index).copied().unwrap_or(ProjectivePoint::IDENTITY)
+    }
+}
+
+/// What a run starts from.
+pub(super) enum Given {
+    /// Nothing: the key is new.
+    Nothing,
+    /// A sharing that all parties have a share of: all deal zero, and the sums are added to what
+    /// there was, another polynomial with the same constant term.
+    Sharing(Box<Previous>),
+    /// Constant terms whose sum is the key, and whose points everybody knows.
+    Constants(Box<Constants>),
+}
+
+impl Given {
+    /// Says whether everybody knows the points of the constant terms, so that nobody opens one.
+    fn is_known(&self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+}
+
 /// The state that all rounds share, and the one of the current round.
 ///
-/// With a previous sharing, all deal zero, and the sums are added to what there was: another
-/// polynomial with the same constant term.
+/// Parties with numbers above n get no share: they deal a part of the old one, and leave.
 pub(crate) struct KeygenRounds {
     context: [u8; 32],
     me: PartyId,
     threshold: Threshold,
-    previous: Option<Box<Previous>>,
+    given: Given,
     rng: ChaCha20Rng,
     state: State,
 }
@@ -143,7 +177,11 @@ impl Rounds for KeygenRounds {
     const ROUNDS: u8 = 4;
 
     fn protocol(&self) -> u8 {
-        if self.previous.is_none() { 1 } else { 3 }
+        match self.given {
+            Given::Nothing => 1,
+            Given::Sharing(_) => 3,
+            Given::Constants(_) => 6,
+        }
     }
 
     fn payload_len(&self, round: u8, kind: Kind) -> Option<usize> {
@@ -174,7 +212,7 @@ impl KeygenRounds {
     /// Bytes of an opened polynomial, with its proof where there is one.
     fn opening_len(&self) -> usize {
         let points = usize::from(self.threshold.t()) * POINT;
-        if self.previous.is_none() { points + Proof::LEN } else { points - POINT }
+        if self.given.is_known() { points - POINT } else { points + Proof::LEN }
     }
 
     /// Round 1: deals, commits, and asks for the transfers.
@@ -182,26 +220,36 @@ impl KeygenRounds {
         context: [u8; 32],
         me: PartyId,
         threshold: Threshold,
-        previous: Option<Box<Previous>>,
+        given: Given,
         mut rng: ChaCha20Rng,
     ) -> (Self, Letters) {
-        let (polynomial, mut opening) = match &previous {
+        let constant = match &given {
+            Given::Nothing => None,
+            Given::Sharing(_) => Some(Zeroizing::new(Scalar::ZERO)),
+            Given::Constants(constants) => Some(Zeroizing::new(constants.own)),
+        };
+        let (polynomial, mut opening) = match constant {
             None => deal_secret(&context, me, threshold, &mut rng),
-            Some(_) => {
-                let zero = Polynomial::random_sharing_of_zero(threshold.t(), &mut rng);
-                // The constant term's point is the identity, which goes without saying.
-                let opening = zero.commit().tail_to_bytes(1);
-                (zero, opening)
+            Some(constant) => {
+                let polynomial = Polynomial::random_from(&constant, threshold.t(), &mut rng);
+                // The constant term's point is known, and goes without saying.
+                let opening = polynomial.commit().tail_to_bytes(1);
+                (polynomial, opening)
             }
+        };
+        let parties = match &given {
+            Given::Constants(constants) => constants.points.len(),
+            _ => usize::from(threshold.n()),
         };
         let opener = blind(&mut rng);
         let broadcast = commit(&label(&context, "polynomial", me, None), &opening, &opener);
         opening.extend(opener);
 
-        let peers = usize::from(threshold.n()) - 1;
+        let peers = parties - 1;
         let (mut receivers, mut seeds) = (Vec::with_capacity(peers), Vec::with_capacity(peers));
         let mut direct = Vec::with_capacity(peers);
-        for peer in threshold.parties().filter(|&party| party != me) {
+        let numbers = (1..=u8::MAX).take(parties).filter_map(|number| PartyId::new(number).ok());
+        for peer in numbers.filter(|&party| party != me) {
             let (receiver, request) =
                 base_ot::Receiver::new(&pair::label(&context, me, peer), &mut rng);
             // A seed of 32 random bytes hides itself: the commitment needs no further blinding.
@@ -214,7 +262,7 @@ impl KeygenRounds {
             direct.push(letter.finish());
         }
         let state = State::Committed(Box::new(Committed { polynomial, opening, receivers, seeds }));
-        let rounds = Self { context, me, threshold, previous, rng, state };
+        let rounds = Self { context, me, threshold, given, rng, state };
         (rounds, Letters { broadcast: broadcast.to_vec(), direct })
     }
 
@@ -231,7 +279,11 @@ impl KeygenRounds {
             let pair_label = pair::label(&self.context, letter.from, self.me);
             let (sender, reply) = base_ot::Sender::reply(&pair_label, request, &mut self.rng)
                 .map_err(fault(letter, 1))?;
-            let share = Zeroizing::new(state.polynomial.evaluate(letter.from));
+            // Whoever leaves gets no share.
+            let share = Zeroizing::new(match self.threshold.contains(letter.from) {
+                true => state.polynomial.evaluate(letter.from),
+                false => Scalar::ZERO,
+            });
             let mut answer = Writer::with_capacity(SCALAR + SEED + base_ot::REPLY);
             answer.scalar(&share).bytes(&seed[..]).bytes(&reply);
             senders.push(sender);
@@ -251,9 +303,11 @@ impl KeygenRounds {
         for ((letter, committed), receiver) in letters.iter().zip(&committed).zip(&receivers) {
             revealed.push(self.reveal(letter, committed, receiver)?);
         }
-        let mut secret = Box::new(Zeroizing::new(polynomial.evaluate(self.me)));
+        let stays = self.threshold.contains(self.me);
+        let own = if stays { polynomial.evaluate(self.me) } else { Scalar::ZERO };
+        let mut secret = Box::new(Zeroizing::new(own));
         let mut commitments = polynomial.commit();
-        if let Some(previous) = &self.previous {
+        if let Given::Sharing(previous) = &self.given {
             **secret += previous.secret;
             commitments.add(&previous.commitments);
         }
@@ -263,7 +317,7 @@ impl KeygenRounds {
         }
         // One check for all shares; who dealt a wrong one is only asked if it fails.
         let point = ProjectivePoint::mul_by_generator(&secret);
-        if !holds(point.ct_eq(&commitments.evaluate_vartime(self.me))) {
+        if stays && !holds(point.ct_eq(&commitments.evaluate_vartime(self.me))) {
             return Err(self.find_wrong_share(letters, &revealed));
         }
         let public = PublicKeyPackage::new(self.threshold, self.context, commitments);
@@ -296,9 +350,12 @@ impl KeygenRounds {
     ) -> Result<Revealed, Abort> {
         let from = letter.from;
         let proved = |check| blame(from, 2, check, Evidence::Proof);
-        let (t, zero) = (self.threshold.t(), self.previous.is_some());
-        let dealt = read_opening(&self.context, from, t, zero, &committed.0, &letter.broadcast);
-        let commitments = dealt.map_err(proved)?;
+        let (t, known) = (self.threshold.t(), self.given.is_known());
+        let dealt = read_opening(&self.context, from, t, known, &committed.0, &letter.broadcast);
+        let mut commitments = dealt.map_err(proved)?;
+        if let Given::Constants(constants) = &self.given {
+            commitments.0[0] = constants.point(from);
+        }
 
         let mut reader = Reader::new(&letter.direct);
         let share = Zeroizing::new(reader.scalar().map_err(fault(letter, 2))?);
@@ -328,6 +385,7 @@ impl KeygenRounds {
         for ((letter, pair), sender) in letters.iter().zip(&mut pairs).zip(&mut senders) {
             pair.as_bob = sender.finish(&letter.direct).map_err(fault(letter, 3))?;
         }
+        pairs.retain(|pair| self.threshold.contains(pair.peer));
         let broadcast = public.key_id().to_vec();
         self.state = State::Confirmed(KeyShare::new(public, self.me, secret, pairs));
         Ok(Step::Send(Letters { broadcast, direct: Vec::new() }))
@@ -362,12 +420,13 @@ fn finish(share: KeyShare, letters: &[Letter]) -> Result<Step<KeyShare>, Abort> 
 }
 
 /// Opens a dealer's commitment, reads its polynomial in the exponent, and checks the proof of its
-/// constant term. With `zero` it deals zero: no constant term, no proof.
+/// constant term. If the constant term is `known` it is not in the opening, nor is a proof; the identity
+/// stands for it in the result.
 pub(super) fn read_opening(
     context: &[u8; 32],
     from: PartyId,
     t: u8,
-    zero: bool,
+    known: bool,
     commitment: &[u8; COMMITMENT],
     broadcast: &[u8],
 ) -> Result<Commitments, Check> {
@@ -377,13 +436,13 @@ pub(super) fn read_opening(
     open(commitment, &label(context, "polynomial", from, None), opening, &opener)?;
     let mut reader = Reader::new(opening);
     let mut points = Vec::with_capacity(usize::from(t));
-    if zero {
+    if known {
         points.push(ProjectivePoint::IDENTITY);
     }
     while points.len() < usize::from(t) {
         points.push(reader.point()?);
     }
-    if !zero {
+    if !known {
         let proof = Proof { commitment: reader.point()?, response: reader.scalar()? };
         proof.verify(&label(context, "knowledge", from, None), &points[0])?;
     }

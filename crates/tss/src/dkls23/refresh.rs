@@ -12,7 +12,7 @@ use chacha20::ChaCha20Rng;
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
-use super::keygen::{KeygenRounds, Previous};
+use super::keygen::{Given, KeygenRounds, Previous};
 use crate::engine::SessionId;
 use crate::keys::KeyShare;
 use crate::machine::{Machine, session};
@@ -37,9 +37,9 @@ impl Refresh {
             Oracle::new("context/refresh").absorb(&session.0).absorb(&public.key_id()).finish();
         let previous =
             Previous { secret: *share.secret(), commitments: public.commitments().clone() };
-        let previous = Box::new(previous);
+        let given = Given::Sharing(Box::new(previous));
         let (me, threshold) = (share.me(), public.threshold());
-        let (rounds, letters) = KeygenRounds::start(context, me, threshold, Some(previous), rng);
+        let (rounds, letters) = KeygenRounds::start(context, me, threshold, given, rng);
         let parties = threshold.parties().collect();
         Self(Machine::new(rounds, me, parties, context, letters))
     }

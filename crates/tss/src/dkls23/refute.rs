@@ -14,6 +14,7 @@ use crate::wire::{POINT, Reader, SCALAR};
 const KEYGEN: u8 = 1;
 const SIGN: u8 = 2;
 const REFRESH: u8 = 3;
+const RESHARE: u8 = 6;
 /// Bytes of a proof of knowledge: a point and a scalar.
 const PROOF: usize = POINT + SCALAR;
 
@@ -36,7 +37,7 @@ pub fn refute(broadcasts: &[&[u8]]) -> Option<Check> {
         <[u8; COMMITMENT]>::try_from(first.payload).ok()
     };
     match (last.protocol, last.round) {
-        (KEYGEN | REFRESH, 2) => last.refute_opening(&commitment()?),
+        (KEYGEN | REFRESH | RESHARE, 2) => last.refute_opening(&commitment()?),
         (SIGN, 2) => last.refute_nonce(&commitment()?).err(),
         (SIGN, 3) => last.refute_shares().err(),
         _ => None,
@@ -96,16 +97,16 @@ impl<'a> Broadcast<'a> {
     /// readings, of thresholds 32 apart. A message of an honest party passes in the right one: one
     /// that fails in all of them is refuted.
     fn refute_opening(&self, commitment: &[u8; COMMITMENT]) -> Option<Check> {
-        let zero = self.protocol == REFRESH;
+        let known = self.protocol != KEYGEN;
         let mut failed = None;
         for t in 2..=255u8 {
-            let points = usize::from(t - u8::from(zero)) * POINT;
-            let len = points + if zero { 0 } else { PROOF } + COMMITMENT;
+            let points = usize::from(t - u8::from(known)) * POINT;
+            let len = points + if known { 0 } else { PROOF } + COMMITMENT;
             let parties = self.payload.len().saturating_sub(len) / HASH;
             let Some(content) = self.content(len).filter(|_| parties >= usize::from(t)) else {
                 continue;
             };
-            match read_opening(&self.context, self.sender, t, zero, commitment, content) {
+            match read_opening(&self.context, self.sender, t, known, commitment, content) {
                 Ok(_) => return None,
                 Err(check) => failed = failed.or(Some(check)),
             }

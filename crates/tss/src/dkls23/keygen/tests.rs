@@ -8,13 +8,18 @@ use crate::wiped::{Secret, secret};
 pub(crate) fn secrets(session: &Machine<KeygenRounds>) -> Vec<Secret> {
     let Some(rounds) = session.rounds() else { return Vec::new() };
     let mut all = vec![secret("generator", rounds.rng.get_seed())];
-    if let Some(previous) = &rounds.previous {
+    if let Given::Sharing(previous) = &rounds.given {
         all.push(secret("previous share", previous.secret.to_bytes()));
+    }
+    if let Given::Constants(constants) = &rounds.given
+        && constants.own != Scalar::ZERO
+    {
+        all.push(secret("part of the key", constants.own.to_bytes()));
     }
     let mut dealt = |polynomial: &Polynomial| {
         let parties = rounds.threshold.parties();
         all.extend(parties.map(|to| secret("dealt share", polynomial.evaluate(to).to_bytes())));
-        if rounds.previous.is_none() {
+        if !rounds.given.is_known() {
             all.push(secret("constant", polynomial.constant().to_bytes()));
         }
     };
@@ -33,6 +38,8 @@ pub(crate) fn secrets(session: &Machine<KeygenRounds>) -> Vec<Secret> {
         State::Confirmed(share) => all.extend(share.secrets()),
         State::Ended => {}
     }
+    // The share of whoever leaves is zero.
+    all.retain(|(_, bytes)| bytes.iter().any(|byte| *byte != 0));
     all
 }
 
@@ -44,7 +51,7 @@ fn run(lie: impl FnOnce(&mut Committed, &mut Letters)) -> Vec<Option<Abort>> {
     let mut lie = Some(lie);
     let one = |me: PartyId| {
         let (mut rounds, mut letters) =
-            KeygenRounds::start(context, me, threshold, None, rng(u64::from(me.get())));
+            KeygenRounds::start(context, me, threshold, Given::Nothing, rng(u64::from(me.get())));
         if me.get() == 2
             && let State::Committed(state) = &mut rounds.state
         {
