@@ -2,7 +2,10 @@
 //!
 //! SQLite in WAL mode with full synchronisation: an entry that was answered for is on disk. Every
 //! ceremony is entered before its first message, so that one that a crash cut off shows as
-//! interrupted, and its name is never used again.
+//! interrupted, and its name is not used again.
+//!
+//! Ceremonies without a result cost their proposer nothing, so of each proposer's only the latest are
+//! kept, and apart from them the latest that prove a fault: nobody can push out what others did.
 
 use crate::error::Error;
 use crate::proof::Proof;
@@ -10,6 +13,7 @@ use crate::shares::KeyId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The version of the tables.
@@ -49,6 +53,20 @@ const TABLES: &str = "
 /// What version 1 lacks. Its table of retired setups stays, and is read at each start.
 const FROM_1: &str = "
     ALTER TABLE blame ADD COLUMN proof TEXT;
+";
+
+/// Ceremonies without a result that are kept of each proposer, and as many that prove a fault.
+const MOST_FAILED: u32 = 1000;
+/// So many ceremonies may end without a result before the surplus is deleted.
+const PRUNE_EVERY: u32 = 100;
+const FAILED_INDEX: &str = "
+    CREATE INDEX IF NOT EXISTS ceremony_failed ON ceremony (proposer) WHERE result IS NULL;
+";
+/// Its arguments: the proposer, whether those with a proof are meant, and how many are kept.
+const SURPLUS: &str = "
+    SELECT id FROM ceremony WHERE proposer = ?1 AND result IS NULL AND state != 'running'
+    AND ?2 = EXISTS (SELECT 1 FROM blame WHERE ceremony = ceremony.id AND proof IS NOT NULL)
+    ORDER BY rowid DESC LIMIT -1 OFFSET ?3
 ";
 
 /// How a ceremony stands.
@@ -136,7 +154,7 @@ pub struct ReceiptRecord {
 pub struct CeremonyRecord {
     /// Its name, in hex.
     pub id: String,
-    /// `keygen` or `sign`.
+    /// `keygen`, `sign` or `reshare`.
     pub kind: String,
     /// The key it makes or uses, in hex.
     pub key: Option<String>,
@@ -164,6 +182,8 @@ pub struct CeremonyRecord {
 #[derive(Debug)]
 pub(crate) struct Log {
     connection: Mutex<Connection>,
+    /// Ceremonies that ended without a result since the start.
+    failed: AtomicU32,
 }
 
 impl Log {
@@ -192,12 +212,13 @@ impl Log {
                 return Err(Error::Malformed { path: path.to_owned(), reason });
             }
         }
+        connection.execute_batch(FAILED_INDEX)?;
         connection.execute(
             "UPDATE ceremony SET state = 'interrupted', reason = 'the node stopped'
              WHERE state = 'running'",
             [],
         )?;
-        Ok(Log { connection: Mutex::new(connection) })
+        Ok(Log { connection: Mutex::new(connection), failed: AtomicU32::new(0) })
     }
 
     /// Enters a ceremony that begins; `false` if its name was used before.
@@ -258,6 +279,12 @@ impl Log {
                 ],
             )?;
         }
+        if record.result.is_none() {
+            let before = self.failed.fetch_add(1, Ordering::Relaxed);
+            if before.is_multiple_of(PRUNE_EVERY) {
+                prune(&transaction, &record.proposer, MOST_FAILED)?;
+            }
+        }
         transaction.commit()?;
         Ok(())
     }
@@ -284,6 +311,12 @@ impl Log {
     pub(crate) fn confirm(&self, key: &KeyId) -> Result<(), Error> {
         let key = key.to_string();
         self.lock().execute("INSERT OR IGNORE INTO confirmed VALUES (?)", [key])?;
+        Ok(())
+    }
+
+    /// Forgets that a key was confirmed, because this node is to have no share of it any more.
+    pub(crate) fn forget(&self, key: &KeyId) -> Result<(), Error> {
+        self.lock().execute("DELETE FROM confirmed WHERE key = ?", [key.to_string()])?;
         Ok(())
     }
 
@@ -331,6 +364,20 @@ impl Log {
     fn lock(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Deletes the oldest ceremonies without a result that a node proposed, but for the latest `keep`.
+fn prune(connection: &Connection, proposer: &str, keep: u32) -> Result<(), Error> {
+    for proved in [false, true] {
+        let mut query = connection.prepare_cached(SURPLUS)?;
+        let ids = query.query_map(params![proposer, proved, keep], |row| row.get(0))?;
+        let ids: Vec<String> = ids.collect::<Result<_, _>>()?;
+        for id in ids {
+            connection.execute("DELETE FROM blame WHERE ceremony = ?", [&id])?;
+            connection.execute("DELETE FROM ceremony WHERE id = ?", [&id])?;
+        }
+    }
+    Ok(())
 }
 
 fn exists(connection: &mut Connection, query: &str, with: &[&String]) -> Result<bool, Error> {

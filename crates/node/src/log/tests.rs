@@ -62,6 +62,49 @@ fn ceremonies_and_blames_survive_a_restart() {
     assert_eq!(log.latest(1).unwrap().len(), 1);
 }
 
+/// Of each proposer's ceremonies without a result the latest stay; results, proofs and what others
+/// proposed are not pushed out.
+#[test]
+fn ceremonies_without_a_result_are_pruned() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = Log::open(&folder.path().join("node.db")).unwrap();
+    let released = |id: String| CeremonyRecord { state: State::Released, ..record(&id, 1) };
+    let held = |record: CeremonyRecord| {
+        assert!(log.begin(&CeremonyRecord { state: State::Running, ..record.clone() }).unwrap());
+        log.end(&record).unwrap();
+    };
+    held(failed("proved"));
+    held(CeremonyRecord { proposer: "b".into(), ..released("of another".into()) });
+    let result = Some("00".into());
+    held(CeremonyRecord { state: State::Done, result, ..record("signed", 1) });
+    assert!(log.begin(&record("runs", 1)).unwrap());
+    for number in 0..20 {
+        held(released(number.to_string()));
+    }
+    prune(&log.lock(), "a", 5).unwrap();
+    let mut left: Vec<_> = log.latest(100).unwrap().into_iter().map(|r| r.id).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["15", "16", "17", "18", "19", "of another", "proved", "runs", "signed"]);
+    prune(&log.lock(), "a", 0).unwrap();
+    assert_eq!(log.ceremony("proved").unwrap(), None);
+    assert!(log.ceremony("runs").unwrap().is_some());
+}
+
+/// It happens by itself.
+#[test]
+fn idle_proposals_do_not_fill_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = Log::open(&folder.path().join("node.db")).unwrap();
+    log.lock().pragma_update(None, "synchronous", "OFF").unwrap();
+    for number in 0..MOST_FAILED + 3 * PRUNE_EVERY {
+        let record = record(&number.to_string(), 1);
+        log.begin(&record).unwrap();
+        log.end(&CeremonyRecord { state: State::Released, ..record }).unwrap();
+    }
+    let left = log.latest(u32::MAX).unwrap().len() as u32;
+    assert!((MOST_FAILED..=MOST_FAILED + PRUNE_EVERY).contains(&left), "{left}");
+}
+
 #[test]
 fn confirmations_and_approvals_are_kept() {
     let folder = tempfile::tempdir().unwrap();
