@@ -21,6 +21,14 @@ pub(crate) enum Command {
     Sign(Sign),
     /// Approve a digest at one node, so that it helps to sign it when another proposes it
     Approve(Approve),
+    /// Give a key's nodes new shares, and one that lost its share a share again; the key stays the same
+    Refresh(Refresh),
+    /// Give other nodes shares of a key, or change how many sign; the key stays the same
+    Reshare(Reshare),
+    /// Approve at one node that it helps to share a key among other nodes
+    ApproveReshare(Reshare),
+    /// Delete a node's share of a key for good
+    Delete(Delete),
     /// List the keys that a node has a share of
     Keys(OfNode),
     /// List a node's latest ceremonies
@@ -97,6 +105,45 @@ pub(crate) struct Approve {
     what: What,
 }
 
+/// Refreshes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Refresh {
+    #[command(flatten)]
+    of: OfNode,
+    /// The key's name, as `tss keys` lists it [default: the node's only key]
+    #[arg(value_name = "KEY")]
+    key: Option<String>,
+}
+
+/// Shares anew.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Reshare {
+    #[command(flatten)]
+    of: OfNode,
+    /// The key's name, as `tss keys` lists it [default: the node's only key]
+    #[arg(value_name = "KEY")]
+    key: Option<String>,
+    /// Number of nodes that a signature needs from then on [default: as before]
+    #[arg(short, long, value_name = "T")]
+    threshold: Option<u8>,
+    /// The nodes that have a share from then on, by name [default: as before]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    parties: Option<Vec<String>>,
+}
+
+/// Deletes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    of: OfNode,
+    /// The key's name, as `tss keys` lists it
+    #[arg(value_name = "KEY")]
+    key: String,
+    /// The key's public key, to confirm that its share is to be deleted
+    #[arg(long, value_name = "HEX")]
+    public_key: Option<String>,
+}
+
 /// Lists blame, or writes a proof.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Blame {
@@ -127,6 +174,15 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Keygen(command) => keygen(context, &command),
         Command::Sign(command) => sign(context, &command),
         Command::Approve(command) => approve(context, &command),
+        Command::Refresh(command) => reshared(
+            context,
+            &Client::of_folder(&command.of.node)?,
+            command.key.as_deref(),
+            &|_| (),
+        ),
+        Command::Reshare(command) => reshare(context, &command),
+        Command::ApproveReshare(command) => approve_reshare(context, &command),
+        Command::Delete(command) => delete(context, &command),
         Command::Keys(of) => keys(context, &of),
         Command::Ceremonies(of) => ceremonies(context, &of),
         Command::Blame(command) => blame::list(context, &command),
@@ -180,6 +236,72 @@ fn approve(context: Context, command: &Approve) -> Outcome {
     let request = json!({ "key": key, "digest": command.what.digest()? });
     let approved = client.post("/v1/approvals", &request)?;
     context.answer(format!("approved {}", text(&approved["digest"])), approved)
+}
+
+impl Reshare {
+    /// Puts what is to change into a request.
+    fn fill(&self, request: &mut Value) {
+        if let Some(threshold) = self.threshold {
+            request["threshold"] = json!(threshold);
+        }
+        if let Some(parties) = &self.parties {
+            request["parties"] = json!(parties);
+        }
+    }
+
+    fn check(&self) -> Outcome {
+        match self.threshold.is_some() || self.parties.is_some() {
+            true => Ok(()),
+            false => Err(Failure::usage("reshare.nothing", "nothing is to change")
+                .hint("give --threshold or --parties, or run tetralith tss refresh")),
+        }
+    }
+}
+
+fn reshare(context: Context, command: &Reshare) -> Outcome {
+    command.check()?;
+    let client = Client::of_folder(&command.of.node)?;
+    reshared(context, &client, command.key.as_deref(), &|request| command.fill(request))
+}
+
+fn reshared(
+    context: Context,
+    client: &Client,
+    key: Option<&str>,
+    fill: &dyn Fn(&mut Value),
+) -> Outcome {
+    let mut request = json!({ "key": client.key(key)? });
+    fill(&mut request);
+    let made = client.post("/v1/reshare", &request)?;
+    let text = match made["left"] == true {
+        true => format!("{} is shared among other nodes", text(&made["key"])),
+        false => format!(
+            "{}\nsharing {}: {}-of-{}  {}",
+            text(&made["key"]),
+            made["sharing"],
+            made["threshold"],
+            list(&made["parties"]).count(),
+            names(&made["parties"])
+        ),
+    };
+    context.answer(text, made)
+}
+
+fn approve_reshare(context: Context, command: &Reshare) -> Outcome {
+    command.check()?;
+    let client = Client::of_folder(&command.of.node)?;
+    let mut request = json!({ "key": client.key(command.key.as_deref())? });
+    command.fill(&mut request);
+    let approved = client.post("/v1/approvals", &request)?;
+    context.answer(format!("approved the resharing {}", text(&approved["digest"])), approved)
+}
+
+fn delete(context: Context, command: &Delete) -> Outcome {
+    let client = Client::of_folder(&command.of.node)?;
+    let query = command.public_key.as_ref().map(|key| format!("?public_key={key}"));
+    let path = format!("/v1/keys/{}{}", command.key, query.unwrap_or_default());
+    let deleted = client.delete(&path)?;
+    context.answer(format!("deleted the share of {}", text(&deleted["key"])), deleted)
 }
 
 fn keys(context: Context, of: &OfNode) -> Outcome {
@@ -255,6 +377,11 @@ impl Client {
         self.answer(request.header("Authorization", self.bearer().as_str()).send_json(body))
     }
 
+    fn delete(&self, path: &str) -> Outcome<Value> {
+        let request = self.agent.delete(format!("{}{path}", self.url));
+        self.answer(request.header("Authorization", self.bearer().as_str()).call())
+    }
+
     /// Asks for a new key.
     pub(crate) fn keygen(&self, threshold: u8, parties: Option<&[String]>) -> Outcome<Value> {
         let mut request = json!({ "threshold": threshold });
@@ -321,6 +448,7 @@ fn refused(status: u16, value: &Value) -> Failure {
         502 => (Exit::Peers, "ceremony.failed"),
         429 => (Exit::Peers, "node.busy"),
         503 => (Exit::Peers, "peers.quorum"),
+        409 if value["code"] == "key.confirmed" => (Exit::State, "key.confirmed"),
         409 => (Exit::State, "key.unconfirmed"),
         400 | 404 => (Exit::Usage, "request.refused"),
         401 => (Exit::Environment, "api.token"),

@@ -37,6 +37,24 @@ fn signatures_beyond_the_limits_wait() {
     );
 }
 
+/// Asks the first node for a signature: the status, the body, and the header that says when to come back.
+fn sign_and_hear_when(nodes: &Nodes, key: &str, message: &str) -> (u16, Value, String) {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .proxy(None)
+        .timeout_global(Some(Duration::from_secs(120)))
+        .build()
+        .into();
+    let mut answer = agent
+        .post(format!("http://{}/v1/sign", nodes.api(0)))
+        .header("authorization", format!("Bearer {}", nodes.token(0)))
+        .send_json(json!({ "key": key, "message": message }))
+        .unwrap();
+    let when = answer.headers().get("retry-after").map(|when| when.to_str().unwrap().to_owned());
+    let body = answer.body_mut().read_json().unwrap();
+    (answer.status().as_u16(), body, when.unwrap_or_default())
+}
+
 /// A queue that is full says when to come back, and its length can be read.
 #[test]
 fn a_full_queue_says_when_to_come_back() {
@@ -44,12 +62,12 @@ fn a_full_queue_says_when_to_come_back() {
     let nodes = Nodes::start(2, &fields);
     let key = nodes.keygen(0, 2);
     nodes.signal(1, "STOP");
-    let answers: Vec<(u16, Value)> = std::thread::scope(|scope| {
+    let answers: Vec<(u16, Value, String)> = std::thread::scope(|scope| {
         let asked: Vec<_> = (0..4)
             .map(|number: usize| {
                 let (nodes, key) = (&nodes, &key);
                 std::thread::sleep(Duration::from_millis(100));
-                scope.spawn(move || nodes.sign(0, key, &number.to_string()))
+                scope.spawn(move || sign_and_hear_when(nodes, key, &number.to_string()))
             })
             .collect();
         std::thread::sleep(Duration::from_millis(300));
@@ -61,9 +79,11 @@ fn a_full_queue_says_when_to_come_back() {
         nodes.signal(1, "CONT");
         asked.into_iter().map(|answer| answer.join().unwrap()).collect()
     });
-    let statuses: Vec<_> = answers.iter().map(|(status, _)| *status).collect();
+    let statuses: Vec<_> = answers.iter().map(|(status, ..)| *status).collect();
     assert_eq!(statuses, [200, 200, 200, 429], "{answers:?}");
     assert_eq!(answers[3].1["code"], "node.busy");
+    let hint = answers[3].1["hint"].as_str().unwrap();
+    assert!(hint.starts_with(&format!("try again in {} s", answers[3].2)), "{hint}");
 }
 
 /// One damaged share is reported; the node starts, and its other key signs.

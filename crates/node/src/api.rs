@@ -10,7 +10,7 @@ mod door;
 mod requests;
 mod server;
 
-use crate::ceremony::{BUSY, Caller, Refusal, Request, Shared, Turn};
+use crate::ceremony::{Caller, Refusal, Request, Shared, Turn};
 use crate::error::Error;
 use crate::log::CeremonyRecord;
 use crate::metrics::Gauges;
@@ -69,6 +69,7 @@ fn router(api: Api, door: &Door) -> Router {
     let changing = Router::new()
         .route("/v1/keygen", post(keygen))
         .route("/v1/sign", post(sign))
+        .route("/v1/reshare", post(reshare))
         .route("/v1/approvals", post(approve))
         .route("/v1/keys/{id}", delete(delete_key))
         .layer(behind(Role::Full));
@@ -105,7 +106,7 @@ async fn keygen(State(api): State<Api>, body: Bytes) -> Answer {
 async fn sign(State(api): State<Api>, body: Bytes) -> Answer {
     let request = requests::sign(&api.shared, &body)?;
     if let Request::Sign { key, .. } = &request {
-        api.check_confirmed(key.id).await?;
+        api.check_confirmed(*key).await?;
     }
     let record = api.fulfil(request).await?;
     Ok(Json(json!({
@@ -118,13 +119,43 @@ async fn sign(State(api): State<Api>, body: Bytes) -> Answer {
     })))
 }
 
-/// Deletes the share of a key that was never confirmed.
-async fn delete_key(State(api): State<Api>, Path(id): Path<String>) -> Answer {
-    let id = requests::known_key(&api.shared, &id)?.id;
-    if api.shared.blocking(move |shared| shared.log.is_confirmed(&id)).await?? {
-        let message = format!("every party confirmed key {id}: it may guard something");
-        return Err(Failure::new(StatusCode::CONFLICT, "key.confirmed", message));
+/// Shares a key anew: a refresh, the recovery of a lost share, or a change of its nodes.
+async fn reshare(State(api): State<Api>, body: Bytes) -> Answer {
+    let request = requests::reshare(&api.shared, &body)?;
+    let record = api.fulfil(request).await?;
+    let id = record.key.as_deref().and_then(KeyId::from_hex).ok_or(Error::Stopping)?;
+    // A node that has left has no share to tell of.
+    let mut answer = match api.shared.shares.key(&id) {
+        Some(_) => api.key_value(&id).await?,
+        None => json!({ "ok": true, "key": id, "public_key": record.result, "left": true }),
+    };
+    answer["ceremony"] = json!(record.id);
+    Ok(Json(answer))
+}
+
+/// Deletes this node's share of a key. Who deletes the share of a key that every party confirmed names
+/// its public key, for what it guards could be lost.
+async fn delete_key(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let key = requests::known_key(&api.shared, &id)?;
+    let id = key.id;
+    let named = query.as_deref().and_then(|query| query.strip_prefix("public_key="));
+    let public_key = hex::encode(&key.public_key);
+    if named.is_some_and(|named| named != public_key) {
+        let message = format!("the public key of key {id} is {public_key}");
+        return Err(Failure::invalid("key.public", message));
     }
+    let confirmed = api.shared.blocking(move |shared| shared.log.is_confirmed(&id)).await??;
+    if confirmed && named.is_none() {
+        let message = format!("every party confirmed key {id}: it may guard something");
+        let hint =
+            "to delete this node's share for good, add ?public_key= and the key's public key";
+        return Err(Failure::new(StatusCode::CONFLICT, "key.confirmed", message).hint(hint));
+    }
+    api.shared.blocking(move |shared| shared.log.forget(&id)).await??;
     api.shared.blocking(move |shared| shared.shares.delete(&id)).await??;
     tracing::warn!(event = "share_deleted", key = %id);
     Ok(Json(json!({ "ok": true, "key": id })))
@@ -219,7 +250,8 @@ async fn ready(State(api): State<Api>) -> Answer {
         return unready("shares.damaged", format!("{file} is damaged"), hint);
     }
     if let Some(key) = shared.shares.lost().first() {
-        let hint = "restore the folder shares/ from a backup and restart the node";
+        let hint = "restore the folder shares/ from a backup and restart the node, or run tetralith tss \
+                    refresh at another node of the key";
         return unready("shares.lost", format!("the share of key {key} is not there"), hint);
     }
     let connected = shared.transport.connected();
@@ -293,6 +325,9 @@ impl Api {
         let id = *id;
         let confirmed = self.shared.blocking(move |shared| shared.log.is_confirmed(&id)).await??;
         let parties: Vec<_> = key.parties.iter().map(libp2p::PeerId::to_string).collect();
+        let sharings = self.shared.shares.sharings(&id).into_iter();
+        let unsettled = sharings.filter(|held| !held.is_settled());
+        let unsettled: Vec<u64> = unsettled.map(|held| held.key.number).collect();
         Ok(json!({
             "ok": true,
             "key": key.id,
@@ -301,6 +336,8 @@ impl Api {
             "threshold": key.threshold,
             "parties": answers::parties(&self.shared, &parties),
             "confirmed": confirmed,
+            "sharing": key.number,
+            "unsettled_sharings": unsettled,
         }))
     }
 }
@@ -315,16 +352,15 @@ async fn patient(
     let mut pause = Duration::from_millis(100);
     loop {
         let end = shared.clone().fulfil(request.clone()).await;
-        let Err(Refusal::Failed(record)) = &end else { return end };
-        let reason = record.reason.as_deref().unwrap_or_default();
-        if !reason.contains(BUSY) || !record.blames.is_empty() {
+        let Err(Refusal::Failed(failed)) = &end else { return end };
+        if !failed.is_busy() {
             return end;
         }
         // All that wait for each other must not come back at the same moment.
         let jitter = f64::from(shared.fresh()[0]) / 255.0;
         let wait = pause.mul_f64(0.5 + jitter);
         if tokio::time::Instant::now() + wait > until {
-            return Err(Refusal::Busy(reason.to_owned()));
+            return Err(Refusal::Busy(failed.record.reason.clone().unwrap_or_default()));
         }
         tokio::time::sleep(wait).await;
         pause = (pause * 2).min(Duration::from_secs(2));

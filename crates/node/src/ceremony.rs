@@ -25,16 +25,17 @@ mod propose;
 mod quota;
 mod retired;
 mod rounds;
+mod settle;
 mod starts;
 mod suspects;
 mod turns;
 
 pub(crate) use fault::Fault;
-pub(crate) use join::BUSY;
 pub(crate) use mailbox::Mailboxes;
 pub(crate) use propose::{Refusal, Request};
 pub(crate) use quota::KeygenQuota;
 pub(crate) use retired::Retired;
+pub(crate) use settle::{Resharings, Words, approval};
 pub(crate) use starts::{Starts, Stray};
 pub(crate) use suspects::Memory;
 pub(crate) use turns::{Caller, Turn, Turns};
@@ -90,6 +91,8 @@ pub(crate) struct Shared {
     pub(crate) disk: Disk,
     pub(crate) starts: Starts,
     pub(crate) suspects: Memory,
+    pub(crate) words: Words,
+    pub(crate) resharings: Resharings,
 }
 
 impl Shared {
@@ -251,7 +254,8 @@ pub(crate) fn new_record(
 ) -> CeremonyRecord {
     let (kind, key, digest) = match job {
         Job::Keygen { .. } => ("keygen", None, None),
-        Job::Sign { key, digest } => {
+        Job::Reshare(plan) => ("reshare", Some(KeyId(plan.key.into()).to_string()), None),
+        Job::Sign { key, digest, .. } => {
             let digest: [u8; 32] = (*digest).into();
             ("sign", Some(KeyId((*key).into()).to_string()), Some(hex::encode(digest)))
         }
@@ -275,7 +279,7 @@ pub(crate) fn new_record(
 /// How many of `candidates` a job needs.
 pub(crate) fn needed(job: &Job, candidates: usize, key: Option<&Key>) -> usize {
     match job {
-        Job::Keygen { .. } => candidates,
+        Job::Keygen { .. } | Job::Reshare(_) => candidates,
         Job::Sign { .. } => key.map_or(usize::MAX, |key| usize::from(key.threshold)),
     }
 }

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_message_is_wiped() {
         use crate::identity::Identity;
-        use crate::wire::{Body, CeremonyId, Envelope};
+        use crate::wire::{Body, CeremonyId, Envelope, Message};
         use tetralith_kernels::freed::Freed;
         let identity = Identity::from_seed(&[1; 32]);
         let secret = crate::identity::domain_hash("test", &[b"a secret"]);
@@ -178,6 +178,20 @@ mod tests {
             stream.set_position(0);
             let frame = block_on(codec.read_request(&PROTOCOL, &mut stream)).unwrap();
             assert!(Envelope::open(&frame).is_ok());
+            // A direct message of a protocol, and one whose signature is wrong.
+            stream.set_position(0);
+            let message = Message { start: [3; 32].into(), bytes: secret.to_vec().into() };
+            let body = Body::Protocol(message);
+            let sealed = Envelope::seal(&identity, CeremonyId([2; 32]), None, 1, &body);
+            let mut forged = zeroize::Zeroizing::new(sealed.clone());
+            *forged.last_mut().unwrap() ^= 1;
+            let frame: Frame = sealed.into();
+            block_on(codec.write_request(&PROTOCOL, &mut stream, frame)).unwrap();
+            stream.set_position(0);
+            let frame = block_on(codec.read_request(&PROTOCOL, &mut stream)).unwrap();
+            let received = Envelope::open(&frame).unwrap();
+            assert_eq!(received.body, body);
+            assert!(Envelope::open(&forged).is_err());
         });
         assert_eq!(freed.found(&[("the message".into(), secret.to_vec())]), Vec::<String>::new());
     }

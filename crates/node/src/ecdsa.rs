@@ -1,6 +1,8 @@
 //! Threshold ECDSA on secp256k1 by DKLs23, as an [`Engine`].
 
-use crate::engine::{Engine, KeygenSession, NewKey, SignSession};
+use crate::engine::{
+    Engine, KeygenSession, NewKey, NewSharing, ReshareSession, Resharing, SignSession,
+};
 use chacha20::ChaCha20Rng;
 use rand_core::SeedableRng;
 use tetralith_tss::dkls23::refute::refute;
@@ -8,7 +10,8 @@ use tetralith_tss::engine::{
     Abort, Check, Error, Outgoing, PartyId, Session, SessionId, Threshold,
 };
 use tetralith_tss::keygen::Keygen;
-use tetralith_tss::keys::KeyShare;
+use tetralith_tss::keys::{KeyShare, PublicKeyPackage};
+use tetralith_tss::reshare::{Reshare, Reshared};
 use tetralith_tss::sign::{Sign, Signature};
 use zeroize::Zeroizing;
 
@@ -51,6 +54,39 @@ impl Engine for Ecdsa {
             session,
             finish: |signature: Signature| signature.to_bytes().to_vec(),
         }))
+    }
+
+    fn reshare(
+        &self,
+        session: SessionId,
+        me: PartyId,
+        resharing: Resharing<'_>,
+        seed: &Zeroizing<[u8; 32]>,
+    ) -> Result<ReshareSession, Error> {
+        let Resharing { old, share, dealers, threshold } = resharing;
+        let old = PublicKeyPackage::from_bytes(old)?;
+        let share = share.map(KeyShare::from_bytes).transpose()?;
+        let mut rng = ChaCha20Rng::from_seed(**seed);
+        let session =
+            Reshare::new(session, me, &old, share.as_ref(), dealers, threshold, &mut rng)?;
+        let finish = |reshared: Reshared| NewSharing {
+            public_key: reshared.public().group_key().to_vec(),
+            name: reshared.public().key_id(),
+            share: match &reshared {
+                Reshared::Share(share) => Some(share.to_bytes()),
+                Reshared::Left(_) => None,
+            },
+        };
+        Ok(Box::new(Mapped { session, finish }))
+    }
+
+    fn public(&self, share: &[u8]) -> Result<Vec<u8>, Error> {
+        Ok(KeyShare::from_bytes(share)?.public().to_bytes())
+    }
+
+    fn sharing(&self, public: &[u8]) -> Result<(Vec<u8>, Threshold), Error> {
+        let public = PublicKeyPackage::from_bytes(public)?;
+        Ok((public.group_key().to_vec(), public.threshold()))
     }
 
     fn refute(&self, broadcasts: &[&[u8]]) -> Option<Check> {

@@ -1,6 +1,7 @@
 //! The protocols that a node runs, behind one trait, so that ceremonies know none of them.
 
 use tetralith_tss::engine::{Check, Error, PartyId, Session, SessionId, Threshold};
+pub use tetralith_tss::reshare::Dealer;
 use zeroize::Zeroizing;
 
 /// What a key generation yields to one party.
@@ -17,6 +18,37 @@ impl core::fmt::Debug for NewKey {
     }
 }
 
+/// What a resharing yields to one party.
+pub struct NewSharing {
+    /// The group's public key, which a resharing does not change.
+    pub public_key: Vec<u8>,
+    /// The name of the new sharing, the same for all of its parties and no other's.
+    pub name: [u8; 32],
+    /// This party's share, encoded; none if the party leaves.
+    pub share: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl core::fmt::Debug for NewSharing {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "NewSharing({})", hex::encode(self.name))
+    }
+}
+
+/// What all parties of a resharing agree on, and this party's part.
+#[derive(Clone, Copy)]
+pub struct Resharing<'a> {
+    /// What is public of the old sharing, as [`Engine::public`] yields it.
+    pub old: &'a [u8],
+    /// This party's old share, if it is one of the dealers.
+    pub share: Option<&'a [u8]>,
+    /// Those who deal, by their old and new numbers.
+    pub dealers: &'a [Dealer],
+    /// The new threshold.
+    pub threshold: Threshold,
+}
+
+/// A session that yields a new sharing.
+pub type ReshareSession = Box<dyn Session<Output = NewSharing>>;
 /// A session that yields a key.
 pub type KeygenSession = Box<dyn Session<Output = NewKey>>;
 /// A session that yields an encoded signature, which the engine has verified.
@@ -59,6 +91,42 @@ pub trait Engine: Send + Sync + 'static {
         digest: &[u8; 32],
         seed: &Zeroizing<[u8; 32]>,
     ) -> Result<SignSession, Error>;
+
+    /// Begins to share a key anew, among the same or other parties.
+    ///
+    /// # Errors
+    /// The scheme cannot reshare, something does not decode, or an argument is refused.
+    ///
+    /// # Security
+    /// `seed` is fresh for every call: all of the session's randomness comes from it.
+    fn reshare(
+        &self,
+        session: SessionId,
+        me: PartyId,
+        resharing: Resharing<'_>,
+        seed: &Zeroizing<[u8; 32]>,
+    ) -> Result<ReshareSession, Error> {
+        let _ = (session, me, resharing, seed);
+        Err(Error::InvalidArgument("this scheme cannot reshare"))
+    }
+
+    /// What is public of the sharing that `share` belongs to.
+    ///
+    /// # Errors
+    /// The share does not decode, or the scheme cannot reshare.
+    fn public(&self, share: &[u8]) -> Result<Vec<u8>, Error> {
+        let _ = share;
+        Err(Error::InvalidArgument("this scheme cannot reshare"))
+    }
+
+    /// The public key, threshold and number of parties of a sharing, from what is public of it.
+    ///
+    /// # Errors
+    /// It does not decode, or the scheme cannot reshare.
+    fn sharing(&self, public: &[u8]) -> Result<(Vec<u8>, Threshold), Error> {
+        let _ = public;
+        Err(Error::InvalidArgument("this scheme cannot reshare"))
+    }
 
     /// Says which check one party's broadcasts of one session fail in themselves, so that anybody
     /// can see it: `broadcasts` are encoded messages in the order of their rounds.

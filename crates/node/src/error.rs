@@ -52,6 +52,9 @@ pub enum Error {
     /// The ceremony log failed.
     #[error("ceremony log: {0}")]
     Log(#[from] rusqlite::Error),
+    /// The engine refuses what this node stored.
+    #[error("engine: {0}")]
+    Engine(tetralith_tss::engine::Error),
     /// An address cannot be listened on.
     #[error("cannot listen on {address}: {reason}")]
     Listen {

@@ -12,8 +12,8 @@ pub(crate) struct Metrics {
     received_messages: AtomicU64,
     received_bytes: AtomicU64,
     dropped_messages: AtomicU64,
-    ceremonies: [[AtomicU64; 3]; 2],
-    milliseconds: [AtomicU64; 2],
+    ceremonies: [[AtomicU64; 3]; KINDS.len()],
+    milliseconds: [AtomicU64; KINDS.len()],
 }
 
 /// What is so when the counters are read.
@@ -30,7 +30,7 @@ pub(crate) struct Gauges {
     pub(crate) dropped: Vec<(String, u64)>,
 }
 
-const KINDS: [&str; 2] = ["keygen", "sign"];
+const KINDS: [&str; 3] = ["keygen", "sign", "reshare"];
 const ENDS: [(State, &str); 3] =
     [(State::Done, "done"), (State::Failed, "failed"), (State::Released, "released")];
 

@@ -2,7 +2,9 @@
 
 use crate::api::{self, Tokens};
 use crate::budget::{Budgets, Kind};
-use crate::ceremony::{KeygenQuota, Mailboxes, Memory, Retired, Shared, Starts, Stray, Turns};
+use crate::ceremony::{
+    KeygenQuota, Mailboxes, Memory, Resharings, Retired, Shared, Starts, Stray, Turns, Words,
+};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -105,6 +107,8 @@ impl Node {
             retired,
             starts: Starts::default(),
             suspects: Memory::default(),
+            words: Words::default(),
+            resharings: Resharings::default(),
             budgets,
             stalls: Stalls::new(),
             turns: Turns::new(&config.limits),
@@ -165,6 +169,7 @@ async fn dispatch(shared: Arc<Shared>, incoming: Vec<Incoming>) {
     }
     tokio::select! {
         () = shared.stalls.watch() => {}
+        () = shared.clone().settle_sharings() => {}
         _ = dispatchers.join_all() => {}
     }
 }
@@ -192,7 +197,8 @@ async fn dispatch_peer(shared: Arc<Shared>, Incoming { from, mut queue }: Incomi
                 continue;
             }
         };
-        if let Body::Propose(proposal) = envelope.body.clone() {
+        if let Body::Propose(proposal) = &envelope.body {
+            let proposal = proposal.clone();
             if !shared.budgets.take(&from, Kind::Proposal, Instant::now()) {
                 drop_it(&"more proposals than limits.proposals_per_second");
                 continue;
@@ -204,6 +210,17 @@ async fn dispatch_peer(shared: Arc<Shared>, Incoming { from, mut queue }: Incomi
             let answering =
                 shared.clone().participate(envelope, proposal, permit, refusals.clone());
             tokio::spawn(answering);
+            continue;
+        }
+        if matches!(envelope.body, Body::WhoStored | Body::Stored(_)) {
+            if !shared.budgets.take(&from, Kind::Proposal, Instant::now()) {
+                drop_it(&"more questions than limits.proposals_per_second");
+                continue;
+            }
+            match &envelope.body {
+                Body::Stored(words) => shared.hear_stored(envelope.ceremony, words),
+                _ => shared.tell_stored(envelope.ceremony, from),
+            }
             continue;
         }
         let stray = Stray::of(&envelope);

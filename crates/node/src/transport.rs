@@ -110,8 +110,8 @@ pub(crate) struct Transport {
 struct Links {
     /// The peers to which a connection is open.
     connected: HashSet<PeerId>,
-    /// The peers without a connection that could not be dialed since.
-    gone: HashSet<PeerId>,
+    /// The peers without a connection, and when each could last not be dialed.
+    gone: HashMap<PeerId, Instant>,
 }
 
 impl Transport {
@@ -133,13 +133,16 @@ impl Transport {
         self.links.borrow().connected.clone()
     }
 
-    /// Waits until one of `peers` has no connection and could not be dialed again.
+    /// Waits until one of `peers` has no connection and could not be dialed, at `since` or later.
     ///
     /// A process that ended closes its connections, and its machine refuses new ones: this is known
-    /// within milliseconds. Cancel safe.
-    pub(crate) async fn gone(&self, peers: &[PeerId]) -> PeerId {
+    /// within milliseconds. An older failure says nothing: a peer that was started a moment later
+    /// than this node was unreachable then, and nobody may have dialed it again since. Cancel safe.
+    pub(crate) async fn gone(&self, peers: &[PeerId], since: Instant) -> PeerId {
         let mut links = self.links.clone();
-        let lost = |links: &Links| peers.iter().find(|peer| links.gone.contains(*peer)).copied();
+        let is_lost =
+            |links: &Links, peer: &PeerId| links.gone.get(peer).is_some_and(|when| *when >= since);
+        let lost = |links: &Links| peers.iter().find(|peer| is_lost(links, peer)).copied();
         let found = links.wait_for(|links| lost(links).is_some()).await;
         if let Some(peer) = found.ok().and_then(|links| lost(&links)) {
             return peer;
@@ -344,7 +347,9 @@ impl Driver {
             SwarmEvent::OutgoingConnectionError { peer_id: Some(peer_id), error, .. } => {
                 tracing::debug!(event = "dial_failed", peer = %peer_id, %error);
                 if !self.swarm.is_connected(&peer_id) {
-                    self.links.send_if_modified(|links| links.gone.insert(peer_id));
+                    self.links.send_modify(|links| {
+                        links.gone.insert(peer_id, Instant::now());
+                    });
                 }
             }
             _ => {}

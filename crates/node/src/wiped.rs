@@ -47,12 +47,13 @@ fn nothing_is_left_of_a_folder_and_its_shares() {
         let shares = Shares::open(&folder.shares_path(), opened.storage).unwrap();
         let key = Key {
             id: KeyId::of("scheme", &[7; 33]),
+            number: 0,
             scheme: "scheme".into(),
             public_key: vec![7; 33],
             threshold: 2,
             parties,
         };
-        let id = key.id;
+        let id = key.sharing();
         shares.insert(key, &share, &mut ChaCha20Rng::from_seed([3; 32])).unwrap();
         assert_eq!(*shares.share(&id).unwrap(), share);
     });

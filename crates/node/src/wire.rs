@@ -16,7 +16,10 @@ use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The version of the envelope and of everything in it.
-const VERSION: u8 = 3;
+pub(crate) const VERSION: u8 = 4;
+/// The version before, which is understood and in which its nodes are answered: refusals have no code.
+/// What it can say is said in it.
+const BEFORE: u8 = 3;
 /// The most parties, joins or accused that a message names: as many as a ceremony can have.
 const MOST_LISTED: u64 = 255;
 const STATEMENT: &str = "tetralith/node/envelope/1";
@@ -53,7 +56,7 @@ pub(crate) enum WireError {
     Malformed(String),
     #[error("not in canonical form")]
     NotCanonical,
-    #[error("version {0}, this node speaks version {VERSION}")]
+    #[error("version {0}, this node speaks versions {BEFORE} and {VERSION}")]
     Version(u8),
     #[error("signed by another node than its sender")]
     Sender,
@@ -92,6 +95,16 @@ pub(crate) enum Body {
     /// Asks the recipient for the start that it follows.
     #[n(8)]
     WhichStart,
+    /// Asks whether the recipient has stored its share of the sharing that this ceremony made.
+    #[n(9)]
+    WhoStored,
+    /// Answers that: the signed envelopes with [`Body::Done`] that the sender has.
+    #[n(10)]
+    Stored(
+        #[n(0)]
+        #[cbor(decode_with = "list")]
+        Vec<ByteVec>,
+    ),
 }
 
 /// What a ceremony makes.
@@ -113,7 +126,46 @@ pub(crate) enum Job {
         /// What is signed.
         #[n(1)]
         digest: ByteArray<32>,
+        /// The number of the sharing whose shares sign; none for the first one, 0.
+        #[n(2)]
+        sharing: Option<u64>,
     },
+    /// A new sharing of a key.
+    #[n(3)]
+    Reshare(#[n(0)] Resharing),
+}
+
+/// What a resharing is to make, and from what.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
+pub(crate) struct Resharing {
+    /// The key's identity.
+    #[n(0)]
+    pub(crate) key: ByteArray<16>,
+    /// The number of the sharing of which the dealers have shares.
+    #[n(1)]
+    pub(crate) from: u64,
+    /// The parties of that sharing, sorted by identity.
+    #[n(2)]
+    #[cbor(decode_with = "list")]
+    pub(crate) old: Vec<ByteVec>,
+    /// What is public of it, in the engine's encoding.
+    #[n(3)]
+    pub(crate) public: ByteVec,
+    /// Those of its parties that deal, sorted by identity.
+    #[n(4)]
+    #[cbor(decode_with = "list")]
+    pub(crate) dealers: Vec<ByteVec>,
+    /// The number of the new sharing.
+    #[n(5)]
+    pub(crate) number: u64,
+    /// How many of its parties sign.
+    #[n(6)]
+    pub(crate) threshold: u8,
+    /// Its parties, sorted by identity.
+    #[n(7)]
+    #[cbor(decode_with = "list")]
+    pub(crate) parties: Vec<ByteVec>,
 }
 
 /// A proposal to its candidates.
@@ -129,6 +181,9 @@ pub(crate) struct Proposal {
     /// What the proposer drew for the ceremony's name.
     #[n(2)]
     pub(crate) nonce: ByteArray<32>,
+    /// The latest version that the proposer understands; none before version 4.
+    #[n(3)]
+    pub(crate) speaks: Option<u8>,
 }
 
 /// The answer to a proposal.
@@ -151,7 +206,35 @@ pub(crate) enum Join {
     },
     /// Does not take part, and why.
     #[n(2)]
-    Refuse(#[n(0)] String),
+    Refuse(
+        #[n(0)] String,
+        /// One of [`refusal`]'s, where the proposer can do something about it.
+        #[n(1)]
+        Option<u8>,
+    ),
+}
+
+/// What a proposer can do about a refusal. An unknown code means no more than its text.
+pub(crate) mod refusal {
+    /// No place for another ceremony is free: the same proposal may be accepted a moment later.
+    pub(crate) const BUSY: u8 = 1;
+    /// The node has no share of the sharing that is named, but of another one of the key.
+    pub(crate) const SHARING: u8 = 2;
+    /// The node has shares of a sharing with this number or a later one: a resharing needs another.
+    pub(crate) const NUMBER: u8 = 3;
+}
+
+impl Body {
+    /// The oldest version that can say this.
+    fn version(&self) -> u8 {
+        match self {
+            Body::Propose(Proposal { speaks: Some(_), .. })
+            | Body::Join(Join::Refuse(_, Some(_)))
+            | Body::WhoStored
+            | Body::Stored(_) => VERSION,
+            _ => BEFORE,
+        }
+    }
 }
 
 /// The start of the protocol.
@@ -173,6 +256,13 @@ pub(crate) struct Message {
     pub(crate) start: ByteArray<32>,
     #[n(1)]
     pub(crate) bytes: ByteVec,
+}
+
+/// A direct message of a key generation holds a share.
+impl Drop for Message {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
 }
 
 /// Why the sender gave up.
@@ -271,6 +361,12 @@ struct Outer {
     signature: ByteArray<64>,
 }
 
+impl Drop for Outer {
+    fn drop(&mut self) {
+        self.payload.zeroize();
+    }
+}
+
 impl Envelope {
     /// Signs a message and returns its wire bytes.
     pub(crate) fn seal(
@@ -284,24 +380,21 @@ impl Envelope {
         let hash: [u8; 32] = Sha256::digest(&payload).into();
         let from = identity.id();
         let signature = identity.sign(&statement(ceremony, &from, to.as_ref(), round, &hash));
-        let mut outer = Outer {
-            version: VERSION,
+        to_bytes(&Outer {
+            version: body.version(),
             ceremony: ceremony.0.into(),
             from: from.to_bytes().into(),
             to: to.map(|id| id.to_bytes().into()),
             round,
             payload: payload.into(),
             signature: signature.into(),
-        };
-        let bytes = to_bytes(&outer);
-        outer.payload.zeroize();
-        bytes
+        })
     }
 
     /// The bytes that [`Self::seal`] returned to its sender.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         to_bytes(&Outer {
-            version: VERSION,
+            version: self.body.version(),
             ceremony: self.ceremony.0.into(),
             from: self.from.to_bytes().into(),
             to: self.to.map(|id| id.to_bytes().into()),
@@ -318,8 +411,8 @@ impl Envelope {
 
     /// Reads an envelope and checks its form and its signature, whoever delivered it.
     pub(crate) fn open(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut outer: Outer = from_bytes(bytes)?;
-        if outer.version != VERSION {
+        let outer: Outer = from_bytes(bytes)?;
+        if !(BEFORE..=VERSION).contains(&outer.version) {
             return Err(WireError::Version(outer.version));
         }
         let from = peer(&outer.from)?;
@@ -332,9 +425,10 @@ impl Envelope {
         if !key.verify(&statement, &signature) {
             return Err(WireError::Signature);
         }
-        let body = from_bytes(&outer.payload);
-        outer.payload.zeroize();
-        let body = body?;
+        let body: Body = from_bytes(&outer.payload)?;
+        if outer.version != body.version() {
+            return Err(WireError::NotCanonical);
+        }
         let receipt = Receipt { payload_hash, signature };
         Ok(Envelope { ceremony, from, to, round: outer.round, body, receipt })
     }

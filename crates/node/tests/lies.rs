@@ -162,11 +162,21 @@ async fn a_retired_setup_is_tried_no_second_time() {
     assert_eq!(tried(&log), 0, "{log}");
     // With the others the key goes on; what they sign confirms the key here, whose log is lost.
     cluster.members[2].engine.tell(0);
-    let request = json!({ "key": key, "message": "x", "signers": ["node-1", "node-2"] });
-    let (status, signed) = cluster.members[1].post("/v1/sign", request).await;
+    let of_others = json!({ "key": key, "message": "x", "signers": ["node-1", "node-2"] });
+    let (status, signed) = cluster.members[1].post("/v1/sign", of_others).await;
     assert_eq!(status, 200, "{signed}");
     confirmed(&cluster.members[0], &key).await;
     assert!(sign(&cluster.members[0], &key, "another").await.is_empty());
+    // A refresh gives the two nodes a new setup: they sign together again.
+    let (status, made) = cluster.members[1].post("/v1/reshare", json!({ "key": key })).await;
+    assert_eq!((status, &made["sharing"]), (200, &json!(1)), "{made}");
+    for member in &cluster.members {
+        while member.get(&format!("/v1/keys/{key}")).await.1["sharing"] != 1 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    let (status, signed) = cluster.members[2].post("/v1/sign", request(101)).await;
+    assert_eq!(status, 200, "{signed}");
     cluster.stop().await;
 }
 

@@ -73,7 +73,8 @@ impl Failure {
             Refusal::Busy(reason) => {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "node.busy", reason).retry_after()
             }
-            Refusal::Failed(record) => {
+            Refusal::Failed(failed) => {
+                let record = failed.record;
                 let message = record.reason.clone().unwrap_or_default();
                 let mut failure = Self::new(StatusCode::BAD_GATEWAY, "ceremony.failed", message);
                 failure.ceremony = Some(ceremony(shared, &record));

@@ -1,7 +1,8 @@
 //! What the API is asked: bodies decoded strictly, nodes by name or identity, digests named as such.
 
 use super::answers::Failure;
-use crate::ceremony::{Request, Shared};
+use crate::ceremony::{self, Request, Shared};
+use crate::identity::sorted;
 use crate::shares::{Key, KeyId};
 use libp2p::PeerId;
 use serde::Deserialize;
@@ -26,6 +27,14 @@ struct Sign {
     signers: Option<Vec<String>>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reshare {
+    key: String,
+    threshold: Option<u8>,
+    parties: Option<Vec<String>>,
+}
+
 /// Reads the request for a new key; without `parties` all configured nodes take part.
 pub(super) fn keygen(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
     let Keygen { threshold, parties } = json(body)?;
@@ -48,19 +57,43 @@ pub(super) fn keygen(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
 pub(super) fn sign(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
     let request: Sign = json(body)?;
     let (key, digest) = what(shared, &request)?;
-    let candidates = match request.signers {
-        Some(names) => nodes(shared, &names)?,
-        None => key.parties.clone(),
-    };
-    if let Some(other) = candidates.iter().find(|id| !key.parties.contains(id)) {
+    let candidates = request.signers.map(|names| nodes(shared, &names)).transpose()?;
+    let other = candidates.iter().flatten().find(|id| !key.parties.contains(id));
+    if let Some(other) = other {
         let message = format!("{} has no share of the key", shared.name(other));
         return Err(Failure::invalid("request.signers", message));
     }
-    Ok(Request::Sign { key, digest, candidates })
+    Ok(Request::Sign { key: key.id, digest, candidates })
 }
 
-/// Reads the approval of a digest under a key.
+/// Reads the request for a new sharing; what is left out stays as it is.
+pub(super) fn reshare(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
+    let (key, threshold, parties) = sharing(shared, json(body)?)?;
+    let least = shared.config.policy.least_threshold;
+    if threshold < least && threshold != key.threshold {
+        let message = format!("threshold {threshold} is below policy.least_threshold ({least})");
+        return Err(Failure::invalid("policy.threshold", message));
+    }
+    Ok(Request::Reshare { key: key.id, threshold, parties })
+}
+
+fn sharing(shared: &Shared, request: Reshare) -> Result<(Arc<Key>, u8, Vec<PeerId>), Failure> {
+    let key = known_key(shared, &request.key)?;
+    let threshold = request.threshold.unwrap_or(key.threshold);
+    let parties = match request.parties {
+        Some(names) => sorted(nodes(shared, &names)?),
+        None => key.parties.clone(),
+    };
+    Ok((key, threshold, parties))
+}
+
+/// Reads the approval of a digest under a key, or of a new sharing: for that too there is a digest.
 pub(super) fn approval(shared: &Shared, body: &[u8]) -> Result<(KeyId, [u8; 32]), Failure> {
+    let fields: serde_json::Value = json(body)?;
+    if fields.get("threshold").or(fields.get("parties")).is_some() {
+        let (key, threshold, parties) = sharing(shared, json(body)?)?;
+        return Ok((key.id, ceremony::approval(&key.sharing(), threshold, &parties)));
+    }
     let request: Sign = json(body)?;
     if request.signers.is_some() {
         return Err(Failure::invalid("request.malformed", "an approval names no signers"));

@@ -1,9 +1,11 @@
 //! What the participants of a ceremony have agreed to, shown by their signed joins.
 
+use crate::engine::Dealer;
 use crate::identity::{domain_hash, sorted};
-use crate::shares::Key;
-use crate::wire::{Body, CeremonyId, Envelope, Job, Join, Proposal, peer};
+use crate::shares::{Key, KeyId, SharingId};
+use crate::wire::{Body, CeremonyId, Envelope, Job, Join, Proposal, Resharing, peer};
 use libp2p::PeerId;
+use minicbor::bytes::ByteVec;
 use std::sync::Arc;
 use tetralith_tss::engine::{PartyId, SessionId, Threshold};
 
@@ -20,8 +22,94 @@ pub(crate) struct Proposed {
     pub(crate) candidates: Vec<PeerId>,
     /// SHA-256 of the proposal's payload.
     pub(crate) hash: [u8; 32],
-    /// The key that is to sign.
+    /// The sharing that is to sign.
     pub(crate) key: Option<Arc<Key>>,
+    /// What is to be shared anew, and how.
+    pub(crate) resharing: Option<Arc<Plan>>,
+}
+
+/// A resharing, checked in itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// The sharing of which the dealers have shares.
+    pub(crate) from: SharingId,
+    /// Its parties, in the order of their numbers.
+    pub(crate) old: Vec<PeerId>,
+    /// What is public of it.
+    pub(crate) public: Vec<u8>,
+    pub(crate) dealers: Vec<PeerId>,
+    pub(crate) number: u64,
+    pub(crate) threshold: Threshold,
+    /// The new parties, in the order of their numbers.
+    pub(crate) parties: Vec<PeerId>,
+}
+
+/// How far a resharing may count ahead: a party cannot use up the numbers.
+const MOST_AHEAD: u64 = 1 << 16;
+
+impl Plan {
+    /// Checks a resharing without what this node has stored of the key.
+    pub(crate) fn check(resharing: &Resharing) -> Result<Self, String> {
+        let peers = |list: &[ByteVec], what: &str| -> Result<Vec<PeerId>, String> {
+            let read: Result<Vec<PeerId>, _> = list.iter().map(peer).collect();
+            let read = read.map_err(|error| error.to_string())?;
+            match read == sorted(read.clone()) {
+                true => Ok(read),
+                false => Err(format!("the {what} are not sorted, or one is named twice")),
+            }
+        };
+        let parties = peers(&resharing.parties, "parties")?;
+        let threshold = threshold_of(resharing.threshold, parties.len())?;
+        let (old, dealers) =
+            (peers(&resharing.old, "old parties")?, peers(&resharing.dealers, "dealers")?);
+        if let Some(other) = dealers.iter().find(|id| !old.contains(id)) {
+            return Err(format!("{other} is to deal and has no share of the key"));
+        }
+        let from = SharingId { key: KeyId(resharing.key.into()), number: resharing.from };
+        let ahead = resharing.number.checked_sub(from.number);
+        if !ahead.is_some_and(|ahead| (1..=MOST_AHEAD).contains(&ahead)) {
+            let number = resharing.number;
+            return Err(format!("sharing {number} cannot follow sharing {}", from.number));
+        }
+        let (public, number) = (resharing.public.to_vec(), resharing.number);
+        Ok(Plan { from, old, public, dealers, number, threshold, parties })
+    }
+
+    /// The new sharing.
+    pub(crate) fn sharing(&self) -> SharingId {
+        SharingId { key: self.from.key, number: self.number }
+    }
+
+    /// All that take part: the new parties, and the dealers that leave.
+    pub(crate) fn candidates(&self) -> Vec<PeerId> {
+        sorted(self.parties.iter().chain(&self.dealers).copied().collect())
+    }
+
+    /// Says whether the parties and the threshold stay the same, given the old threshold.
+    pub(crate) fn is_refresh(&self, old: u8) -> bool {
+        self.parties == self.old && self.threshold.t() == old
+    }
+
+    /// The number of a party in the run: its number in the new sharing, or for a dealer that leaves, one
+    /// above those.
+    fn party(&self, id: &PeerId) -> Option<PartyId> {
+        let leave = self.dealers.iter().filter(|dealer| !self.parties.contains(dealer));
+        number(self.parties.iter().chain(leave).position(|party| party == id)?)
+    }
+
+    /// The dealers by their old and new numbers.
+    pub(crate) fn numbers(&self) -> Vec<Dealer> {
+        let numbers = self.dealers.iter().filter_map(|id| {
+            let old = number(self.old.iter().position(|party| party == id)?)?;
+            Some(Dealer { old, new: self.party(id)? })
+        });
+        numbers.collect()
+    }
+}
+
+/// The number of the party at a position.
+fn number(index: usize) -> Option<PartyId> {
+    PartyId::new(u8::try_from(index + 1).ok()?).ok()
 }
 
 /// Who takes part in which session.
@@ -42,7 +130,7 @@ impl Proposed {
         proposal: &Proposal,
         me: PeerId,
         knows: impl Fn(&PeerId) -> bool,
-        key: impl Fn([u8; 16]) -> Option<Arc<Key>>,
+        key: impl Fn(SharingId) -> Option<Arc<Key>>,
     ) -> Result<Self, String> {
         // Before anything is kept under the name: a name that another node's ceremony has, or will have,
         // cannot be taken.
@@ -63,13 +151,24 @@ impl Proposed {
         if let Some(stranger) = candidates.iter().find(|id| **id != me && !knows(id)) {
             return Err(format!("{stranger} is not a peer of this node"));
         }
+        let mut resharing = None;
         let key = match &proposal.job {
             Job::Keygen { threshold } => {
                 threshold_of(*threshold, candidates.len())?;
                 None
             }
-            Job::Sign { key: id, .. } => {
-                let key = key((*id).into()).ok_or("this node has no share of the key")?;
+            Job::Reshare(asked) => {
+                let plan = Plan::check(asked)?;
+                if candidates != plan.candidates() {
+                    return Err("the candidates are not the new parties and the dealers".into());
+                }
+                resharing = Some(Arc::new(plan));
+                None
+            }
+            Job::Sign { key: id, sharing, .. } => {
+                let number = sharing.unwrap_or_default();
+                let id = SharingId { key: KeyId((*id).into()), number };
+                let key = key(id).ok_or("this node has no share of the key")?;
                 if let Some(other) = candidates.iter().find(|id| !key.parties.contains(id)) {
                     return Err(format!("{other} has no share of the key"));
                 }
@@ -86,6 +185,7 @@ impl Proposed {
             candidates,
             hash: envelope.receipt.payload_hash,
             key,
+            resharing,
         })
     }
 
@@ -114,9 +214,11 @@ impl Proposed {
 
     /// The number of a party: its position among the key's parties, or the candidates of a new key.
     fn party(&self, id: &PeerId) -> Option<PartyId> {
+        if let Some(plan) = &self.resharing {
+            return plan.party(id);
+        }
         let parties = self.key.as_ref().map_or(&self.candidates, |key| &key.parties);
-        let index = parties.iter().position(|party| party == id)? + 1;
-        PartyId::new(u8::try_from(index).ok()?).ok()
+        number(parties.iter().position(|party| party == id)?)
     }
 }
 
@@ -162,9 +264,11 @@ impl Agreement {
             let party = party.flatten().ok_or_else(|| format!("{} was not asked", join.from))?;
             roster.push((join.from, party));
         }
-        if !roster.is_sorted_by(|a, b| a.1 < b.1) {
+        if !roster.is_sorted_by(|a, b| a.0.to_bytes() < b.0.to_bytes()) {
             return Err("the joins are not in order, or one is named twice".into());
         }
+        // That is the order of the numbers, but for the dealers of a resharing that leave.
+        roster.sort_by_key(|(_, party)| *party);
         if roster.len() != proposed.needed() {
             return Err(format!("{} participants, {} are needed", roster.len(), proposed.needed()));
         }
@@ -225,10 +329,12 @@ mod tests {
         let parties: Vec<_> = nodes.iter().map(Identity::id).collect();
         let id = crate::shares::KeyId([7; 16]);
         let (scheme, public_key) = ("test".into(), vec![]);
-        let key = Arc::new(Key { id, scheme, public_key, threshold: 3, parties: parties.clone() });
-        let job = Job::Sign { key: [7; 16].into(), digest: [1; 32].into() };
+        let (number, threshold) = (0, 3);
+        let key = Key { id, number, scheme, public_key, threshold, parties: parties.clone() };
+        let key = Arc::new(key);
+        let job = Job::Sign { key: [7; 16].into(), digest: [1; 32].into(), sharing: None };
         let candidates = parties.iter().map(|id| id.to_bytes().into()).collect();
-        let body = Body::Propose(Proposal { job, candidates, nonce: NONCE.into() });
+        let body = Body::Propose(Proposal { job, candidates, nonce: NONCE.into(), speaks: None });
         let id = CeremonyId::new(&nodes[0].id(), &NONCE);
         let bytes = Envelope::seal(&nodes[0], id, None, 0, &body);
         Case { nodes, key, proposal: Envelope::open(&bytes).unwrap() }
@@ -240,7 +346,7 @@ mod tests {
             edit(&mut proposal);
             let me = self.nodes[1].id();
             let knows = |id: &PeerId| self.nodes.iter().any(|node| node.id() == *id);
-            let key = |id: [u8; 16]| (id == [7; 16]).then(|| self.key.clone());
+            let key = |id| (id == self.key.sharing()).then(|| self.key.clone());
             Proposed::check(&self.proposal, &proposal, me, knows, key)
         }
 
@@ -313,7 +419,7 @@ mod tests {
     fn a_start_that_not_all_agreed_to_is_refused() {
         let case = case();
         let (a, b, c) = (case.join(0), case.join(1), case.join(2));
-        let refusal = Join::Refuse("no".into());
+        let refusal = Join::Refuse("no".into(), None);
         let refusal = case.sealed_join(2, case.proposal.ceremony, refusal);
         let accept = |proposal: [u8; 32]| {
             let (nonce, proposal) = ([2; 32].into(), proposal.into());
@@ -370,14 +476,19 @@ mod tests {
         type Edit = Box<dyn FnOnce(&mut Proposal)>;
         let stranger = Identity::from_seed(&[9; 32]).id().to_bytes();
         let keygen = |threshold| -> Edit { Box::new(move |p| p.job = Job::Keygen { threshold }) };
-        let other_key = Job::Sign { key: [8; 16].into(), digest: [1; 32].into() };
-        let cases: [(Edit, &str); 9] = [
+        let sign = |key: [u8; 16], sharing| {
+            let (key, digest) = (key.into(), [1; 32].into());
+            Job::Sign { key, digest, sharing }
+        };
+        let (other_key, other_sharing) = (sign([8; 16], None), sign([7; 16], Some(1)));
+        let cases: [(Edit, &str); 10] = [
             (Box::new(|p| p.candidates.reverse()), "not sorted"),
             (Box::new(|p| p.candidates[1] = p.candidates[0].clone()), "not sorted"),
             (Box::new(|p| drop(p.candidates.remove(0))), "not among the candidates"),
             (Box::new(|p| drop(p.candidates.remove(1))), "not among the candidates"),
             (Box::new(|p| p.candidates.truncate(2)), "fewer candidates"),
             (Box::new(|p| p.job = other_key), "no share of the key"),
+            (Box::new(|p| p.job = other_sharing), "no share of the key"),
             (Box::new(|p| p.candidates[3] = vec![1, 2].into()), "envelope"),
             (keygen(1), "at least two"),
             (keygen(5), "cannot exceed"),

@@ -5,8 +5,8 @@ use crate::ceremony::mailbox::{Full, Mailbox};
 use crate::ceremony::{Caller, Fault, Finished, Shared, new_record, rounds};
 use crate::config::SignPolicy;
 use crate::log::Basis;
-use crate::shares::KeyId;
-use crate::wire::{Body, Envelope, Job, Join, Proposal};
+use crate::shares::{KeyId, SharingId};
+use crate::wire::{Body, Envelope, Job, Join, Proposal, VERSION, refusal};
 use libp2p::PeerId;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,8 +16,28 @@ use tokio::time::{Instant, timeout, timeout_at};
 /// The longest reason that is sent or kept, in bytes.
 pub(crate) const MAX_REASON: usize = 300;
 
-/// Why a proposal is refused that might be accepted a moment later; the proposer tries again.
+/// What nodes that speak version 3 say instead of [`refusal::BUSY`].
 pub(crate) const BUSY: &str = "no place for another ceremony is free";
+
+/// Why a proposal is refused.
+#[derive(Debug)]
+pub(super) struct Unwilling {
+    pub(super) reason: String,
+    /// One of [`refusal`]'s.
+    pub(super) code: Option<u8>,
+}
+
+impl Unwilling {
+    fn busy() -> Self {
+        Unwilling { reason: BUSY.into(), code: Some(refusal::BUSY) }
+    }
+}
+
+impl<T: ToString> From<T> for Unwilling {
+    fn from(reason: T) -> Self {
+        Unwilling { reason: reason.to_string(), code: None }
+    }
+}
 
 impl Shared {
     /// Answers a proposal and takes part in its ceremony to the end; `permit` counts it meanwhile.
@@ -35,17 +55,18 @@ impl Shared {
         refusals: Arc<Semaphore>,
     ) {
         let until = Instant::now() + self.config.timeouts.join();
+        let coded = proposal.speaks.is_some_and(|version| version >= VERSION);
         match self.accept(&envelope, &proposal).await {
             Ok((proposed, mailbox)) => self.take_part(proposed, mailbox, until).await,
-            Err(reason) if reason == Full::Runs.to_string() => {
+            Err(Unwilling { reason, .. }) if reason == Full::Runs.to_string() => {
                 tracing::debug!(event = "proposal_repeated", ceremony = %envelope.ceremony);
             }
-            Err(reason) => {
+            Err(Unwilling { reason, code }) => {
                 // The refusal has a bound of its own.
                 drop(permit);
                 let Ok(_refusing) = refusals.try_acquire() else { return };
                 tracing::info!(event = "proposal_refused", ceremony = %envelope.ceremony, reason);
-                let body = Body::Join(Join::Refuse(clip(&reason)));
+                let body = Body::Join(Join::Refuse(clip(&reason), code.filter(|_| coded)));
                 let frame = self.seal(envelope.ceremony, Some(envelope.from), 0, &body);
                 let _ = self.deliver(envelope.from, frame, until).await;
             }
@@ -57,51 +78,80 @@ impl Shared {
         self: &Arc<Self>,
         envelope: &Envelope,
         proposal: &Proposal,
-    ) -> Result<(Proposed, Mailbox), String> {
+    ) -> Result<(Proposed, Mailbox), Unwilling> {
         let knows = |id: &_| self.config.peers.iter().any(|peer| peer.id == *id);
-        let key = |id| self.shares.key(&KeyId(id));
+        self.has_sharing(&proposal.job)?;
+        let key = |id| self.shares.sharing(&id);
         let proposed = Proposed::check(envelope, proposal, self.me(), knows, key)?;
         let mut mailbox = self
             .mailboxes
             .open(proposed.id, Some(proposed.proposer), &proposed.candidates)
-            .map_err(|full| if full == Full::Peer { BUSY.to_owned() } else { full.to_string() })?;
+            .map_err(|full| if full == Full::Peer { Unwilling::busy() } else { full.into() })?;
+        if let Some(plan) = &proposed.resharing {
+            let alone = self.resharings.begin(plan.from.key);
+            mailbox.keep_alone(alone.ok_or_else(Unwilling::busy)?);
+        }
         // What the proposer says meanwhile is in the mailbox. It still has half of its time afterwards.
         let caller = Caller::Peer(proposed.proposer);
         let turn = self.turns.take(caller, self.config.limits.ceremonies_per_peer);
         let turn = timeout(self.config.timeouts.join() / 2, turn).await;
-        mailbox.hold(turn.ok().and_then(Result::ok).ok_or(BUSY)?);
-        let (job, proposer) = (proposed.job.clone(), proposed.proposer);
-        self.blocking(move |shared| shared.agrees(&job, proposer))
+        mailbox.hold(turn.ok().and_then(Result::ok).ok_or_else(Unwilling::busy)?);
+        let (asked, proposer) = (proposed.clone(), proposed.proposer);
+        self.blocking(move |shared| shared.agrees(&asked))
             .await
             .and_then(|agreed| agreed)
-            .map_err(|error| error.to_string())?
-            .map_or(Ok(()), |reason| Err(reason.to_owned()))?;
+            .map_or_else(|error| Err(error.into()), |refused| refused.map_or(Ok(()), Err))?;
         let record = new_record(proposed.id, &proposed.job, proposer, &proposed.candidates);
         match self.begin(&record).await {
             Ok(true) => Ok((proposed, mailbox)),
             Ok(false) => Err("a ceremony of this name was held before".into()),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Refuses a signature with a sharing that this node has replaced, or does not have yet.
+    fn has_sharing(&self, job: &Job) -> Result<(), Unwilling> {
+        let Job::Sign { key, sharing, .. } = job else { return Ok(()) };
+        let id = SharingId { key: KeyId((*key).into()), number: sharing.unwrap_or_default() };
+        match self.shares.key(&id.key) {
+            Some(current) if self.shares.sharing(&id).is_none() => Err(Unwilling {
+                reason: format!(
+                    "its share is of sharing {} of the key, the proposer's of sharing {}; refresh \
+                     the key at a node with the later one",
+                    current.number, id.number
+                ),
+                code: Some(refusal::SHARING),
+            }),
+            _ => Ok(()),
         }
     }
 
     /// Says why this node does not agree to a job, if it does not.
-    fn agrees(&self, job: &Job, proposer: PeerId) -> Result<Option<&'static str>, crate::Error> {
-        let (key, digest) = match job {
-            Job::Keygen { threshold } => return Ok(self.agrees_to_a_key(proposer, *threshold)),
-            Job::Sign { key, digest } => (key, digest),
+    fn agrees(&self, proposed: &Proposed) -> Result<Option<Unwilling>, crate::Error> {
+        let proposer = proposed.proposer;
+        let digest: [u8; 32] = match &proposed.job {
+            Job::Keygen { threshold } => {
+                return Ok(self.agrees_to_a_key(proposer, *threshold).map(Unwilling::from));
+            }
+            Job::Reshare(_) => {
+                let plan = proposed.resharing.as_deref();
+                return plan.map_or(Ok(None), |plan| self.agrees_to_reshare(plan, proposer));
+            }
+            Job::Sign { digest, .. } => (*digest).into(),
         };
-        let (key, digest) = (KeyId((*key).into()), (*digest).into());
-        if self.retired.has(&key, &proposer) {
-            return Ok(Some("the pairwise setup with the proposer is retired; make a new key"));
+        let Some(key) = &proposed.key else { return Ok(None) };
+        if self.retired.has(&key.sharing(), &proposer) {
+            let reason = "the pairwise setup with the proposer is retired; refresh the key";
+            return Ok(Some(reason.into()));
         }
         let free = self.config.policy.sign == SignPolicy::Peers;
-        if !free && !self.log.is_approved(&key, &digest)? {
-            return Ok(Some("this node has not approved the digest"));
+        if !free && !self.log.is_approved(&key.id, &digest)? {
+            return Ok(Some("this node has not approved the digest".into()));
         }
         Ok(None)
     }
 
-    fn agrees_to_a_key(&self, proposer: PeerId, threshold: u8) -> Option<&'static str> {
+    pub(super) fn agrees_to_a_key(&self, proposer: PeerId, threshold: u8) -> Option<&'static str> {
         if threshold < self.config.policy.least_threshold {
             return Some("the threshold is below this node's policy.least_threshold");
         }
@@ -136,7 +186,8 @@ impl Shared {
     ) -> Result<Finished, Fault> {
         let proposer = proposed.proposer;
         let nonce = *self.fresh();
-        let without = proposed.key.as_ref().map(|key| self.retired.of(&key.id)).unwrap_or_default();
+        let without =
+            proposed.key.as_ref().map(|key| self.retired.of(&key.sharing())).unwrap_or_default();
         let join = Join::Accept {
             nonce: nonce.into(),
             proposal: proposed.hash.into(),
@@ -164,7 +215,7 @@ impl Shared {
                 tokio::select! {
                     biased;
                     next = mailbox.next() => next,
-                    _ = self.transport.gone(&proposing) => None,
+                    _ = self.transport.gone(&proposing, begun) => None,
                 }
             };
             let Ok(Some(envelope)) = timeout_at(until, next).await else {

@@ -4,6 +4,7 @@
 //! node cannot crowd out the others, and the memory of a ceremony is bounded.
 
 use crate::ceremony::lock;
+use crate::ceremony::settle::Alone;
 use crate::ceremony::turns::Turn;
 use crate::config::Limits;
 use crate::wire::{CeremonyId, Envelope};
@@ -42,6 +43,8 @@ pub(crate) struct Mailbox {
     open: Arc<Mutex<HashMap<CeremonyId, Slot>>>,
     /// The place that the ceremony runs on, once it has one.
     turn: Option<Turn>,
+    /// For a resharing, what keeps others of the key away.
+    alone: Option<Alone>,
 }
 
 /// Why a message was dropped.
@@ -94,7 +97,7 @@ impl Mailboxes {
             candidates.iter().map(|peer| (*peer, (MESSAGES, self.most_bytes))).collect();
         let (sender, receiver) = mpsc::channel(MESSAGES * quotas.len().max(1));
         open.insert(id, Slot { sender, proposer, quotas });
-        Ok(Mailbox { id, receiver, open: self.open.clone(), turn: None })
+        Ok(Mailbox { id, receiver, open: self.open.clone(), turn: None, alone: None })
     }
 
     /// Hands a message to its ceremony.
@@ -111,6 +114,11 @@ impl Mailboxes {
         slot.sender.try_send(message).map_err(|_| Dropped::NoCeremony)
     }
 
+    /// Says whether a ceremony runs here.
+    pub(crate) fn is_open(&self, id: CeremonyId) -> bool {
+        lock(&self.open).contains_key(&id)
+    }
+
     /// Number of ceremonies that run.
     pub(crate) fn running(&self) -> usize {
         lock(&self.open).len()
@@ -121,6 +129,11 @@ impl Mailbox {
     /// Keeps the ceremony's place until the mailbox is closed.
     pub(crate) fn hold(&mut self, turn: Turn) {
         self.turn = Some(turn);
+    }
+
+    /// Keeps other resharings of the key away until the mailbox is closed.
+    pub(crate) fn keep_alone(&mut self, alone: Alone) {
+        self.alone = Some(alone);
     }
 
     /// Waits for the next message; `None` never comes while the mailbox is open.

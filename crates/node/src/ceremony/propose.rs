@@ -1,18 +1,20 @@
 //! The side of the node that is asked by its API: propose, gather joins, start, try again.
 
 use crate::Error;
-use crate::ceremony::agreement::{Agreement, Proposed, threshold_of};
+use crate::ceremony::agreement::{Agreement, Plan, Proposed, threshold_of};
 use crate::ceremony::fault::{blame, receipt};
-use crate::ceremony::join::clip;
+use crate::ceremony::join::{BUSY, clip};
 use crate::ceremony::mailbox::Mailbox;
 use crate::ceremony::suspects::{MOST_RUNS, SuspectSet, Suspects};
 use crate::ceremony::{Fault, Finished, Shared, new_record, rounds};
 use crate::codec::Frame;
 use crate::identity::sorted;
 use crate::log::{Basis, BlameRecord, CeremonyRecord, ReceiptRecord, State};
-use crate::shares::Key;
+use crate::shares::{Key, KeyId};
 use crate::transport::SendError;
-use crate::wire::{Body, Cause, CeremonyId, Envelope, Fail, Job, Join, Proposal, Start};
+use crate::wire::{
+    Body, Cause, CeremonyId, Envelope, Fail, Job, Join, Proposal, Start, VERSION, refusal,
+};
 use libp2p::PeerId;
 use minicbor::bytes::ByteVec;
 use std::collections::{HashMap, HashSet};
@@ -27,8 +29,10 @@ use tokio::time::{Instant, sleep, timeout_at};
 pub(crate) enum Request {
     /// A new key among `parties`, of which any `threshold` sign.
     Keygen { threshold: u8, parties: Vec<PeerId> },
-    /// A signature by some of `candidates`.
-    Sign { key: Arc<Key>, digest: [u8; 32], candidates: Vec<PeerId> },
+    /// A signature by some of `candidates`, or without them by some of the key's parties.
+    Sign { key: KeyId, digest: [u8; 32], candidates: Option<Vec<PeerId>> },
+    /// A new sharing of a key among `parties`, of which any `threshold` sign.
+    Reshare { key: KeyId, threshold: u8, parties: Vec<PeerId> },
 }
 
 /// Why a request has no result.
@@ -39,9 +43,30 @@ pub(crate) enum Refusal {
     /// This node cannot begin now.
     Busy(String),
     /// The last ceremony ended without a result.
-    Failed(Box<CeremonyRecord>),
+    Failed(Box<Failed>),
     /// This node's own trouble.
     Internal(Error),
+}
+
+/// A ceremony that ended without a result.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) record: CeremonyRecord,
+    /// What those that refused gave as the reason, where it has a code.
+    pub(crate) codes: HashMap<PeerId, u8>,
+}
+
+impl Failed {
+    /// Says whether the same request may have a result a moment later: some had no place for a
+    /// ceremony, and nobody is blamed.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.record.blames.is_empty() && self.has(refusal::BUSY)
+    }
+
+    /// Says whether somebody refused with this code.
+    pub(super) fn has(&self, code: u8) -> bool {
+        self.codes.values().any(|given| *given == code)
+    }
 }
 
 impl From<Error> for Refusal {
@@ -59,26 +84,78 @@ impl Shared {
         self: Arc<Self>,
         request: Request,
     ) -> Result<CeremonyRecord, Refusal> {
-        let (job, mut candidates, key) = match request {
-            Request::Keygen { threshold, parties } => (Job::Keygen { threshold }, parties, None),
-            Request::Sign { key, digest, candidates } => {
-                let id = key.id;
-                self.blocking(move |shared| shared.log.approve(&id, &digest)).await??;
-                let job = Job::Sign { key: key.id.0.into(), digest: digest.into() };
-                (job, self.without_retired(&key, candidates), Some(key))
+        match request {
+            Request::Keygen { threshold, parties } => {
+                let job = Job::Keygen { threshold };
+                self.once(&job, &sorted(parties)).await
             }
-        };
+            Request::Sign { key, digest, candidates } => {
+                self.blocking(move |shared| shared.log.approve(&key, &digest)).await??;
+                self.sign(key, digest, candidates).await
+            }
+            Request::Reshare { key, threshold, parties } => {
+                self.reshare(key, threshold, sorted(parties)).await
+            }
+        }
+    }
+
+    /// Holds one ceremony in which all candidates take part.
+    pub(super) async fn once(
+        self: &Arc<Self>,
+        job: &Job,
+        candidates: &[PeerId],
+    ) -> Result<CeremonyRecord, Refusal> {
+        self.check(job, candidates, None)?;
+        let Attempt { record, codes, .. } =
+            self.attempt(job, candidates, &Suspects::default()).await?;
+        match record.state {
+            State::Done => Ok(record),
+            _ => Err(Refusal::Failed(Box::new(Failed { record, codes }))),
+        }
+    }
+
+    /// Signs with the sharing in use, and where others have replaced that, with the one that follows.
+    ///
+    /// A resharing that this node did not see end may have ended elsewhere: then the old sharing is
+    /// refused, and all have the new one.
+    async fn sign(
+        self: &Arc<Self>,
+        key: KeyId,
+        digest: [u8; 32],
+        named: Option<Vec<PeerId>>,
+    ) -> Result<CeremonyRecord, Refusal> {
+        let mut end = Err(Refusal::Invalid(format!("this node has no share of key {key}")));
+        for held in self.shares.sharings(&key) {
+            let parties = held.key.parties.iter();
+            let may_sign = |id: &&PeerId| named.as_ref().is_none_or(|named| named.contains(id));
+            let candidates = parties.filter(may_sign).copied().collect();
+            end = self.sign_with(&held.key, digest, candidates).await;
+            match &end {
+                Err(Refusal::Failed(failed)) if failed.has(refusal::SHARING) => {}
+                _ => return end,
+            }
+        }
+        end
+    }
+
+    async fn sign_with(
+        self: &Arc<Self>,
+        key: &Key,
+        digest: [u8; 32],
+        candidates: Vec<PeerId>,
+    ) -> Result<CeremonyRecord, Refusal> {
+        let sharing = Some(key.number).filter(|number| *number > 0);
+        let job = Job::Sign { key: key.id.0.into(), digest: digest.into(), sharing };
+        let mut candidates = self.without_retired(key, candidates);
         let mut suspects = Suspects::default();
         let mut runs = 0;
         loop {
             runs += 1;
             candidates = sorted(candidates);
-            self.check(&job, &candidates, key.as_deref())?;
-            let (record, found) = self.attempt(&job, &candidates, &suspects).await?;
-            let failed = Err(Refusal::Failed(Box::new(record.clone())));
-            let Some(key) = &key else {
-                return if record.state == State::Done { Ok(record) } else { failed };
-            };
+            self.check(&job, &candidates, Some(key))?;
+            let Attempt { record, found, codes } =
+                self.attempt(&job, &candidates, &suspects).await?;
+            let failed = Err(Refusal::Failed(Box::new(Failed { record: record.clone(), codes })));
             if record.state == State::Done {
                 return Ok(record);
             }
@@ -108,8 +185,12 @@ impl Shared {
         if !candidates.contains(&me) {
             return Err(Refusal::Invalid("this node must be among the parties".into()));
         }
-        if let Job::Keygen { threshold } = job {
-            threshold_of(*threshold, candidates.len()).map_err(Refusal::Invalid)?;
+        match job {
+            Job::Keygen { threshold } => {
+                threshold_of(*threshold, candidates.len()).map_err(Refusal::Invalid)?;
+            }
+            Job::Reshare(asked) => drop(Plan::check(asked).map_err(Refusal::Invalid)?),
+            Job::Sign { .. } => {}
         }
         let needed = super::needed(job, candidates.len(), key);
         if candidates.len() < needed {
@@ -121,17 +202,17 @@ impl Shared {
 
     /// Leaves out those with whom this node must not use the key again.
     fn without_retired(&self, key: &Key, mut candidates: Vec<PeerId>) -> Vec<PeerId> {
-        candidates.retain(|peer| !self.retired.has(&key.id, peer));
+        candidates.retain(|peer| !self.retired.has(&key.sharing(), peer));
         candidates
     }
 
-    /// Holds one ceremony; returns how it ended and the suspect sets that it found.
+    /// Holds one ceremony.
     async fn attempt(
         self: &Arc<Self>,
         job: &Job,
         candidates: &[PeerId],
         suspects: &Suspects,
-    ) -> Result<(CeremonyRecord, Vec<SuspectSet>), Refusal> {
+    ) -> Result<Attempt, Refusal> {
         let nonce = *self.fresh();
         let id = CeremonyId::new(&self.me(), &nonce);
         let mailbox = self
@@ -145,8 +226,10 @@ impl Shared {
             _ = stop.wait_for(|stop| *stop) => Err(Fault::own("the node is stopping")),
             end = self.hold(id, nonce, job, candidates, suspects, mailbox, &mut record) => end,
         };
-        let found = end.as_ref().err().map(|fault| fault.suspects.clone()).unwrap_or_default();
-        Ok((self.end(record, end).await?, found))
+        let fault = end.as_ref().err();
+        let found = fault.map(|fault| fault.suspects.clone()).unwrap_or_default();
+        let codes = fault.map(|fault| fault.codes.clone()).unwrap_or_default();
+        Ok(Attempt { record: self.end(record, end).await?, found, codes })
     }
 
     /// Proposes, gathers joins, starts and runs the protocol.
@@ -165,10 +248,11 @@ impl Shared {
             job: job.clone(),
             candidates: candidates.iter().map(|id| id.to_bytes().into()).collect(),
             nonce: drawn.into(),
+            speaks: Some(VERSION),
         };
         let frame = self.seal(id, None, 0, &Body::Propose(proposal.clone()));
         let envelope = Envelope::open(&frame).map_err(Fault::own)?;
-        let key = |id| self.shares.key(&crate::shares::KeyId(id));
+        let key = |id| self.shares.sharing(&id);
         let proposed =
             Proposed::check(&envelope, &proposal, self.me(), |_| true, key).map_err(Fault::own)?;
         let nonce = *self.fresh();
@@ -205,6 +289,14 @@ impl Shared {
     }
 }
 
+/// How one ceremony ended.
+struct Attempt {
+    record: CeremonyRecord,
+    /// The suspect sets that it found.
+    found: Vec<SuspectSet>,
+    codes: HashMap<PeerId, u8>,
+}
+
 /// Says whether a suspect set is remembered for later requests: absence and trouble pass.
 fn lasts(record: &CeremonyRecord, set: &SuspectSet) -> bool {
     let about = |blame: &&BlameRecord| {
@@ -230,6 +322,8 @@ struct Gathering {
     order: Vec<PeerId>,
     joins: HashMap<PeerId, Vec<u8>>,
     refusals: HashMap<PeerId, String>,
+    /// Those whose refusal has a code.
+    codes: HashMap<PeerId, u8>,
     /// Joins that nobody could accept; whoever sent one is in `refusals` too.
     wrong: HashMap<PeerId, ReceiptRecord>,
     unreachable: HashMap<PeerId, SendError>,
@@ -274,6 +368,7 @@ impl Gathering {
             order,
             joins: HashMap::from([(shared.me(), own)]),
             refusals: HashMap::new(),
+            codes: HashMap::new(),
             wrong: HashMap::new(),
             unreachable: HashMap::new(),
             early: Vec::new(),
@@ -305,7 +400,7 @@ impl Gathering {
             let unheard: Vec<_> = delivered.iter().filter(unheard).copied().collect();
             let waited = timeout_at(until, async {
                 tokio::select! {
-                    gone = shared.transport.gone(&unheard) => {
+                    gone = shared.transport.gone(&unheard, self.begun) => {
                         delivered.remove(&gone);
                         self.unreachable.insert(gone, SendError::Unreachable);
                     }
@@ -343,7 +438,11 @@ impl Gathering {
                     self.wrong.insert(envelope.from, receipt(&envelope, true));
                 }
             }
-            Body::Join(Join::Refuse(reason)) => {
+            Body::Join(Join::Refuse(reason, code)) => {
+                let before = || (reason == BUSY).then_some(refusal::BUSY);
+                if let Some(code) = code.or_else(before) {
+                    self.codes.insert(envelope.from, code);
+                }
                 self.refusals.insert(envelope.from, clip(reason));
             }
             Body::Protocol(_) => self.early.push(envelope),
@@ -483,7 +582,7 @@ impl Gathering {
         }
         reasons.iter().for_each(|why| reason += &format!("; {why}"));
         let suspects = self.wrong.keys().map(|id| SuspectSet::from([*id])).collect();
-        Fault { suspects, ..Fault::own(reason) }
+        Fault { suspects, codes: self.codes.clone(), ..Fault::own(reason) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! With whom a key must not be used again.
+//! With whom a sharing of a key must not be used again.
 //!
 //! A failed check of the oblivious transfers may have told the cheater a bit of the pairwise setup.
 //! The pair is retired at once: in memory, then in the share's file, and only then does anybody hear
@@ -8,7 +8,7 @@ use crate::ceremony::agreement::Agreement;
 use crate::ceremony::{Shared, lock};
 use crate::error::Error;
 use crate::log::Log;
-use crate::shares::{KeyId, Shares};
+use crate::shares::{KeyId, Shares, SharingId};
 use libp2p::PeerId;
 use rand_core::CryptoRng;
 use std::collections::HashSet;
@@ -19,13 +19,13 @@ use tokio::sync::watch;
 /// The retired pairwise setups of all keys.
 #[derive(Debug)]
 pub(crate) struct Retired {
-    pairs: Mutex<HashSet<(KeyId, PeerId)>>,
+    pairs: Mutex<HashSet<(SharingId, PeerId)>>,
     changed: watch::Sender<()>,
 }
 
 impl Retired {
     /// Begins with what the shares' files say.
-    pub(crate) fn new(pairs: impl IntoIterator<Item = (KeyId, PeerId)>) -> Self {
+    pub(crate) fn new(pairs: impl IntoIterator<Item = (SharingId, PeerId)>) -> Self {
         let pairs = Mutex::new(pairs.into_iter().collect());
         Retired { pairs, changed: watch::Sender::new(()) }
     }
@@ -42,21 +42,22 @@ impl Retired {
         let mut pairs = shares.retired().to_vec();
         for (key, peer) in log.retired_before()? {
             let (Some(key), Ok(peer)) = (KeyId::from_hex(&key), peer.parse()) else { continue };
-            if shares.key(&key).is_some() && !pairs.contains(&(key, peer)) {
-                shares.retire(&key, &peer, rng)?;
-                pairs.push((key, peer));
+            let first = SharingId { key, number: 0 };
+            if shares.sharing(&first).is_some() && !pairs.contains(&(first, peer)) {
+                shares.retire(&first, &peer, rng)?;
+                pairs.push((first, peer));
             }
         }
         Ok(Self::new(pairs))
     }
 
     /// Says whether the setup with `peer` must not be used with this key again.
-    pub(crate) fn has(&self, key: &KeyId, peer: &PeerId) -> bool {
+    pub(crate) fn has(&self, key: &SharingId, peer: &PeerId) -> bool {
         lock(&self.pairs).contains(&(*key, *peer))
     }
 
     /// With whom this key must not be used again.
-    pub(crate) fn of(&self, key: &KeyId) -> Vec<PeerId> {
+    pub(crate) fn of(&self, key: &SharingId) -> Vec<PeerId> {
         let pairs = lock(&self.pairs);
         pairs.iter().filter(|(of, _)| of == key).map(|(_, peer)| *peer).collect()
     }
@@ -73,7 +74,7 @@ impl Retired {
     /// a retirement that a crash could undo.
     pub(crate) fn settle(
         &self,
-        key: KeyId,
+        key: SharingId,
         peers: impl IntoIterator<Item = PeerId>,
         cheater: Option<PeerId>,
         write: impl FnOnce(&PeerId) -> Result<(), Error>,
@@ -86,7 +87,7 @@ impl Retired {
             pairs.insert((key, cheater));
             if let Err(error) = write(&cheater) {
                 // Until it stops this node remembers it; then nobody would.
-                tracing::error!(event = "retirement_not_stored", %key, peer = %cheater, %error);
+                tracing::error!(event = "retirement_not_stored", key = %key.key, peer = %cheater, %error);
             }
             drop(pairs);
             self.changed.send_replace(());
@@ -100,7 +101,7 @@ impl Shared {
     /// the error is a participant whose setup is retired already. Takes the time of a durable write.
     pub(crate) fn settle(
         &self,
-        key: Option<KeyId>,
+        key: Option<SharingId>,
         agreement: &Agreement,
         found: Option<&Blame>,
     ) -> Result<(), PeerId> {
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
     use crate::identity::Identity;
 
-    const KEY: KeyId = KeyId([1; 16]);
+    const KEY: SharingId = SharingId { key: KeyId([1; 16]), number: 0 };
 
     fn peers() -> [PeerId; 3] {
         [1, 2, 3].map(|seed| Identity::from_seed(&[seed; 32]).id())
@@ -139,10 +140,11 @@ mod tests {
             assert_eq!(retired.settle(KEY, peers, found, write), Err(peers[1]));
         }
         assert!(!changes.has_changed().unwrap());
-        // Other keys, and runs without the cheater, go on.
-        assert_eq!(retired.settle(KeyId([2; 16]), peers, None, write), Ok(()));
+        // Other sharings, and runs without the cheater, go on.
+        let other = SharingId { number: 1, ..KEY };
+        assert_eq!(retired.settle(other, peers, None, write), Ok(()));
         assert_eq!(retired.settle(KEY, [peers[0], peers[2]], None, write), Ok(()));
-        assert_eq!((retired.of(&KEY), retired.of(&KeyId([2; 16]))), (vec![peers[1]], vec![]));
+        assert_eq!((retired.of(&KEY), retired.of(&other)), (vec![peers[1]], vec![]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The rounds of a ceremony: carry a session's messages, keep its deadlines, and tell who is at fault.
 
 mod guilt;
+mod sharing;
 
 use crate::ceremony::agreement::Agreement;
 use crate::ceremony::fault::receipt;
@@ -20,7 +21,7 @@ use tetralith_tss::engine::{
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 const CONFIRMATION: &str = "tetralith/node/confirmation/1";
 /// Broadcasts up to this length are kept whole with their receipts.
@@ -70,16 +71,19 @@ struct Room {
     refused: HashMap<PartyId, MessageError>,
     /// The signed broadcasts of each participant, by round.
     broadcasts: HashMap<PeerId, BTreeMap<u8, Vec<u8>>>,
-    confirmations: HashMap<PeerId, [u8; 32]>,
+    /// Who has stored its share of what, in its signed words.
+    confirmations: HashMap<PeerId, ([u8; 32], Vec<u8>)>,
     /// Who gave up, and why.
     words: Vec<Word>,
     /// Whom this node has shown its start.
     shown: HashSet<PeerId>,
     sends: JoinSet<()>,
     told: bool,
+    /// When the protocol began here.
+    entered: Instant,
 }
 
-type Batch = Vec<(PartyId, Vec<u8>)>;
+type Batch = Vec<(PartyId, Zeroizing<Vec<u8>>)>;
 
 /// What ends the waiting for messages.
 enum Interrupt {
@@ -113,12 +117,14 @@ impl Room {
             shown: HashSet::new(),
             sends: JoinSet::new(),
             told: false,
+            entered: Instant::now(),
         }
     }
 
     async fn perform(&mut self) -> Result<Finished, Fault> {
         match self.agreement.proposed.job.clone() {
             Job::Keygen { threshold } => self.make_key(threshold).await,
+            Job::Reshare(_) => self.make_sharing().await,
             Job::Sign { digest, .. } => self.make_signature(digest.into()).await,
         }
     }
@@ -146,12 +152,13 @@ impl Room {
 
     async fn make_signature(&mut self, digest: [u8; 32]) -> Result<Finished, Fault> {
         let key = self.agreement.proposed.key.clone();
-        let key = key.ok_or_else(|| Fault::own("this node has no share of the key"))?.id;
+        let key = key.ok_or_else(|| Fault::own("this node has no share of the key"))?;
+        let (sharing, key) = (key.sharing(), key.id);
         let roster = self.agreement.roster.clone();
         let signers: Vec<_> = roster.iter().map(|(_, party)| *party).collect();
         let session = self.agreement.session;
         let begin = move |shared: &Shared| {
-            let share = shared.shares.share(&key).map_err(Fault::own)?;
+            let share = shared.shares.share(&sharing).map_err(Fault::own)?;
             let seed = shared.fresh();
             shared.engine.sign(session, &share, &signers, &digest, &seed).map_err(Fault::own)
         };
@@ -178,13 +185,13 @@ impl Room {
                 (round, until) = (session.round(), Instant::now() + allowed);
             }
             let waiting = self.peers_of(&session.waiting_for());
-            let transport = self.shared.transport.clone();
+            let (transport, begun) = (self.shared.transport.clone(), self.entered);
             let next = async {
                 tokio::select! {
                     biased;
                     batch = self.next_batch() => batch.map(Some),
                     _ = retired.changed() => Ok(None),
-                    peer = transport.gone(&waiting) => Err(Interrupt::Gone(peer)),
+                    peer = transport.gone(&waiting, begun) => Err(Interrupt::Gone(peer)),
                 }
             };
             let batch = match timeout_at(until, next).await {
@@ -198,7 +205,7 @@ impl Room {
             };
             let (key, roster) = (self.agreement.proposed.key.clone(), self.agreement.clone());
             let step = move |shared: &Shared| {
-                let key = key.as_deref().map(|key| key.id);
+                let key = key.as_deref().map(Key::sharing);
                 shared.settle(key, &roster, None)?;
                 let refused = receive(session.as_mut(), &batch);
                 let output = session.take_output();
@@ -226,7 +233,7 @@ impl Room {
 
     /// Goes on only if no setup with a participant is retired.
     fn admit(&self) -> Result<(), Fault> {
-        let key = self.agreement.proposed.key.as_deref().map(|key| key.id);
+        let key = self.agreement.proposed.key.as_deref().map(Key::sharing);
         self.shared.settle(key, &self.agreement, None).map_err(|peer| self.retired(peer))
     }
 
@@ -244,11 +251,8 @@ impl Room {
             let direct = matches!(to, Recipient::One(_)).then(|| recipients[0]);
             let start = self.agreement.start_hash().into();
             let bytes = core::mem::take(&mut *bytes).into();
-            let mut body = Body::Protocol(Message { start, bytes });
+            let body = Body::Protocol(Message { start, bytes });
             let frame = self.shared.seal(self.agreement.proposed.id, direct, round, &body);
-            if let Body::Protocol(message) = &mut body {
-                message.bytes.zeroize();
-            }
             for peer in recipients {
                 self.send(peer, frame.clone(), until);
             }
@@ -291,12 +295,13 @@ impl Room {
                 if <[u8; 32]>::from(message.start) != self.agreement.start_hash() {
                     self.show_start(envelope.from);
                 } else if let Some(party) = party {
-                    batch.push((party, message.bytes.to_vec()));
+                    batch.push((party, Zeroizing::new(message.bytes.to_vec())));
                     self.keep_receipt(&envelope, message.bytes.len())?;
                 }
             }
-            Body::Done(hash) if party.is_some() => {
-                self.confirmations.insert(envelope.from, (*hash).into());
+            Body::Done(hash) if party.is_some() && envelope.to.is_none() => {
+                let word = ((*hash).into(), envelope.to_bytes());
+                self.confirmations.insert(envelope.from, word);
             }
             Body::Fail(fail) if party.is_some() => {
                 if let Cause::Unattributed(broadcasts) = &fail.cause {
@@ -327,7 +332,8 @@ impl Room {
                     return self.meet_start(start);
                 }
             }
-            Body::Propose(_) | Body::Join(_) | Body::Done(_) => {}
+            Body::Propose(_) | Body::Join(_) | Body::Done(_) | Body::WhoStored => {}
+            Body::Stored(_) => {}
         }
         Ok(())
     }
@@ -381,6 +387,7 @@ impl Room {
         let scheme = self.shared.engine.scheme().to_owned();
         let key = Key {
             id: KeyId::of(&scheme, &new_key.public_key),
+            number: 0,
             scheme,
             public_key: new_key.public_key,
             threshold,
@@ -400,15 +407,23 @@ impl Room {
         let threshold = [key.threshold];
         parts.push(&threshold);
         parts.extend(parties.iter().map(Vec::as_slice));
-        let hash = domain_hash(CONFIRMATION, &parts);
+        self.confirm_to(domain_hash(CONFIRMATION, &parts), &key.parties).await
+    }
+
+    /// Tells that this node has stored what the hash names, if it is one of `parties`, and waits until
+    /// all others of them have said the same.
+    async fn confirm_to(&mut self, hash: [u8; 32], parties: &[PeerId]) -> Result<(), Fault> {
         let until = Instant::now() + self.shared.config.timeouts.round();
-        self.tell(&Body::Done(hash.into()), until);
         let me = self.shared.me();
+        if parties.contains(&me) {
+            self.tell(&Body::Done(hash.into()), until);
+        }
         loop {
-            let others = || self.agreement.peers().filter(|id| *id != me);
-            if let Some(other) = others()
-                .find(|id| self.confirmations.get(id).is_some_and(|confirmed| *confirmed != hash))
-            {
+            let others = || parties.iter().copied().filter(|id| *id != me);
+            let wrong = |id: &PeerId| {
+                self.confirmations.get(id).is_some_and(|(confirmed, _)| *confirmed != hash)
+            };
+            if let Some(other) = others().find(wrong) {
                 return Err(self.of(other, LAST_ROUND, "confirmed another key", Basis::Accusation));
             }
             let missing: Vec<_> =
@@ -416,12 +431,12 @@ impl Room {
             if missing.is_empty() {
                 return Ok(());
             }
-            let transport = self.shared.transport.clone();
+            let (transport, begun) = (self.shared.transport.clone(), self.entered);
             let next = async {
                 tokio::select! {
                     biased;
                     next = self.mailbox.next() => Ok(next),
-                    peer = transport.gone(&missing) => Err(Interrupt::Gone(peer)),
+                    peer = transport.gone(&missing, begun) => Err(Interrupt::Gone(peer)),
                 }
             };
             let Ok(next) = timeout_at(until, next).await else {

@@ -5,7 +5,7 @@ use super::*;
 use crate::folder::Folder;
 use crate::proof::Proof;
 use crate::transport::{self, Incoming};
-use crate::wire::{Join, Proposal, Start};
+use crate::wire::{Join, Proposal, Resharing, Start};
 use crate::{Ecdsa, Node};
 use serde_json::{Value, json};
 use std::net::TcpListener;
@@ -121,22 +121,34 @@ impl Cluster {
         Cluster { root, nodes, liar: Liar { identity, transport, incoming, _stop: stop }, key }
     }
 
-    /// The liar proposes a signature to all; returns its name and everybody's joins, the liar's last.
-    async fn propose(&mut self) -> (CeremonyId, Vec<(PeerId, Vec<u8>)>) {
-        let (me, nonce) = (self.liar.identity.id(), [3; 32]);
-        let id = CeremonyId::new(&me, &nonce);
-        let mut candidates: Vec<_> = self.nodes.iter().map(Node::id).chain([me]).collect();
-        candidates = crate::identity::sorted(candidates);
+    /// All, in the order of their numbers.
+    fn all(&self) -> Vec<PeerId> {
+        let all = self.nodes.iter().map(Node::id).chain([self.liar.identity.id()]);
+        crate::identity::sorted(all.collect())
+    }
+
+    /// The liar proposes a job to all, whose answers follow.
+    async fn ask(&self, job: Job, nonce: [u8; 32]) -> (CeremonyId, [u8; 32]) {
+        let id = CeremonyId::new(&self.liar.identity.id(), &nonce);
         let proposal = Proposal {
-            job: Job::Sign { key: self.key.0.into(), digest: [5; 32].into() },
-            candidates: candidates.iter().map(|id| id.to_bytes().into()).collect(),
+            job,
+            candidates: self.all().iter().map(|id| id.to_bytes().into()).collect(),
             nonce: nonce.into(),
+            speaks: None,
         };
         let proposal = Envelope::seal(&self.liar.identity, id, None, 0, &Body::Propose(proposal));
         let hash = Envelope::open(&proposal).unwrap().receipt.payload_hash;
         for node in 0..self.nodes.len() {
             self.send(node, &proposal).await;
         }
+        (id, hash)
+    }
+
+    /// The liar proposes a signature to all; returns its name and everybody's joins, the liar's last.
+    async fn propose(&mut self) -> (CeremonyId, Vec<(PeerId, Vec<u8>)>) {
+        let me = self.liar.identity.id();
+        let job = Job::Sign { key: self.key.0.into(), digest: [5; 32].into(), sharing: None };
+        let (id, hash) = self.ask(job, [3; 32]).await;
         let mut joins = Vec::new();
         while joins.len() < self.nodes.len() {
             let (from, frame) = self.liar.incoming.recv().await.unwrap();
@@ -243,6 +255,64 @@ async fn a_start_that_was_missed_is_passed_on() {
         let blames = record["blames"].as_array().unwrap();
         assert!(!blames.is_empty(), "{record}");
         assert!(blames.iter().all(|blame| blame["peer"]["name"] == "node-3"), "{record}");
+    }
+    cluster.stop().await;
+}
+
+/// Two nodes cannot invent a sharing and have the others replace the real one by it, nor deal from the
+/// real one to others without the operators' approval.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_invented_sharing_is_refused() {
+    let mut cluster = Cluster::new(3_000).await;
+    let all = cluster.all();
+    let bytes = |ids: &[PeerId]| ids.iter().map(|id| id.to_bytes().into()).collect::<Vec<_>>();
+    let folder = Folder::new(&cluster.root.path().join("0"));
+    let path = format!("/v1/keys/{}", cluster.key);
+    let token = folder.token().unwrap().to_string();
+    let key = request(&cluster.nodes[0], &path, token, None).await;
+    let group = hex::decode(key["public_key"].as_str().unwrap()).unwrap();
+    let threshold = key["threshold"].as_u64().unwrap() as u8;
+    // The right key on another polynomial: two of four deal.
+    let public = |t: u8| {
+        let mut public = b"TTPK".to_vec();
+        public.extend([1, t, NODES as u8]);
+        public.extend([9; 32]);
+        (0..t).for_each(|_| public.extend(&group));
+        public
+    };
+    let liar = all.iter().position(|id| *id == cluster.liar.identity.id()).unwrap();
+    let two = crate::identity::sorted(vec![all[liar], all[(liar + 1) % NODES]]);
+    let resharing = |from, dealers: &[PeerId], t: u8, new: u8| Resharing {
+        key: cluster.key.0.into(),
+        from,
+        old: bytes(&all),
+        public: public(t).into(),
+        dealers: bytes(dealers),
+        number: from + 1,
+        threshold: new,
+        parties: bytes(&all),
+    };
+    let another = "another sharing with that number";
+    let cases = [
+        (resharing(0, &two, 2, 2), another),
+        (resharing(0, &all[..usize::from(threshold)], threshold, threshold), another),
+        (resharing(7, &two, 2, NODES as u8), "with other parties or another threshold"),
+    ];
+    for (number, (asked, why)) in cases.into_iter().enumerate() {
+        let (id, _) = cluster.ask(Job::Reshare(asked), [10 + number as u8; 32]).await;
+        let mut refused = 0;
+        while refused < NODES - 1 {
+            let (_, frame) = cluster.liar.incoming.recv().await.unwrap();
+            let envelope = Envelope::open(&frame).unwrap();
+            if envelope.ceremony != id {
+                continue;
+            }
+            let Body::Join(Join::Refuse(reason, _)) = envelope.body else {
+                panic!("{:?}", envelope.body)
+            };
+            assert!(reason.contains(why), "{reason}");
+            refused += 1;
+        }
     }
     cluster.stop().await;
 }

@@ -9,6 +9,7 @@ struct Endpoint {
     stop: watch::Sender<bool>,
     task: tokio::task::JoinHandle<()>,
     address: Multiaddr,
+    begun: Instant,
 }
 
 impl Endpoint {
@@ -54,10 +55,11 @@ async fn limited(seed: u8, listen: &str, peers: &[(u8, &str)], limits: Limits) -
         peers: peers.collect(),
     };
     let (stop, stopped) = watch::channel(false);
+    let begun = Instant::now();
     let budgets = Budgets::new(config.peers.iter().map(|peer| peer.id), &config.limits);
     let (transport, queues, task) = start(&config, &identity(seed), budgets, stopped).unwrap();
     let address = transport.listening().await.unwrap();
-    Endpoint { transport, queues, stop, task, address }
+    Endpoint { transport, queues, stop, task, address, begun }
 }
 
 const ANY: &str = "/ip4/127.0.0.1/tcp/0";
@@ -193,10 +195,34 @@ async fn a_peer_that_ended_is_gone_at_once() {
     let b = endpoint(2, ANY, &[(1, &a.address.to_string())], 1 << 10).await;
     let b_id = identity(2).id();
     eventually("the connection", || a.transport.connected().contains(&b_id)).await;
-    let waited = tokio::time::timeout(Duration::from_millis(100), a.transport.gone(&[b_id])).await;
+    let begun = Instant::now();
+    let waited =
+        tokio::time::timeout(Duration::from_millis(100), a.transport.gone(&[b_id], begun)).await;
     assert!(waited.is_err(), "a connected peer is not gone");
     b.stop().await;
-    let gone = tokio::time::timeout(Duration::from_secs(2), a.transport.gone(&[b_id])).await;
+    let gone = tokio::time::timeout(Duration::from_secs(2), a.transport.gone(&[b_id], begun)).await;
     assert_eq!(gone, Ok(b_id));
+    a.stop().await;
+}
+
+/// A peer that could not be dialed before a ceremony began may be there since: only a failure after the
+/// beginning ends a round.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_old_failure_makes_nobody_absent() {
+    let (low, high) = match identity(1).id().to_bytes() < identity(2).id().to_bytes() {
+        true => (1, 2),
+        false => (2, 1),
+    };
+    let peer = identity(high).id();
+    // The one that dials first fails at once, and again after its back-off of a quarter of a second.
+    let a = endpoint(low, ANY, &[(high, NOWHERE)], 1 << 10).await;
+    let gone = async |since: Instant, seconds: f64| {
+        let limit = Duration::from_secs_f64(seconds);
+        tokio::time::timeout(limit, a.transport.gone(&[peer], since)).await
+    };
+    assert_eq!(gone(a.begun, 5.0).await, Ok(peer));
+    let now = Instant::now();
+    assert!(gone(now, 0.05).await.is_err(), "the failure is older");
+    assert_eq!(gone(now, 20.0).await, Ok(peer));
     a.stop().await;
 }

@@ -19,16 +19,18 @@ fn accused() -> Accused {
 fn what_is_sealed_is_received() {
     let bodies = [
         Body::Propose(Proposal {
-            job: Job::Sign { key: [5; 16].into(), digest: [6; 32].into() },
+            job: Job::Sign { key: [5; 16].into(), digest: [6; 32].into(), sharing: Some(1) },
             candidates: vec![vec![1].into(), vec![2].into()],
             nonce: [4; 32].into(),
+            speaks: Some(VERSION),
         }),
         Body::Join(Join::Accept {
             nonce: [9; 32].into(),
             proposal: [10; 32].into(),
             without: vec![vec![1].into()],
         }),
-        Body::Join(Join::Refuse("busy".into())),
+        Body::Join(Join::Refuse("busy".into(), None)),
+        Body::Join(Join::Refuse("busy".into(), Some(refusal::BUSY))),
         Body::Start(Start { joins: vec![vec![1, 2].into()] }),
         Body::Protocol(Message { start: [4; 32].into(), bytes: vec![7; 1000].into() }),
         Body::Done([8; 32].into()),
@@ -91,7 +93,12 @@ fn lists_are_bounded() {
         let (nonce, proposal) = ([9; 32].into(), [10; 32].into());
         let proven = Accused { proof: items(), ..accused() };
         vec![
-            Body::Propose(Proposal { job: job.clone(), candidates, nonce: [4; 32].into() }),
+            Body::Propose(Proposal {
+                job: job.clone(),
+                candidates,
+                nonce: [4; 32].into(),
+                speaks: None,
+            }),
             Body::Start(Start { joins }),
             Body::Join(Join::Accept { nonce, proposal, without: items() }),
             fail(Cause::Accusation(accused_all)),
@@ -116,7 +123,7 @@ fn lists_are_bounded() {
 
 #[test]
 fn the_encoding_is_frozen() {
-    let (_, _, bytes) = sample(&Body::Join(Join::Refuse("busy".into())));
+    let (_, _, bytes) = sample(&Body::Join(Join::Refuse("busy".into(), None)));
     let hash = hex::encode(Sha256::digest(&bytes));
     assert_eq!(hash, "1539b7ccb87b9d75262f66516211c55c4c28ec6f9a9fbad4b21a539abe5634cf");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use tetralith_node::Ecdsa;
-use tetralith_node::engine::{Engine, KeygenSession, SignSession};
+use tetralith_node::engine::{Engine, KeygenSession, ReshareSession, Resharing, SignSession};
 use tetralith_tss::engine::{
     Abort, Blame, Check, Error, Evidence, Outgoing, PartyId, Recipient, Session, SessionId,
     Threshold,
@@ -68,6 +68,24 @@ impl Engine for Liar {
         let lie = self.lie.load(Ordering::Relaxed);
         let others = signers.len() - 1;
         Ok(Box::new(Lying { session, lie, others, victim: None, held: None, echo: None }))
+    }
+
+    fn reshare(
+        &self,
+        session: SessionId,
+        me: PartyId,
+        resharing: Resharing<'_>,
+        seed: &Zeroizing<[u8; 32]>,
+    ) -> Result<ReshareSession, Error> {
+        Ecdsa.reshare(session, me, resharing, seed)
+    }
+
+    fn public(&self, share: &[u8]) -> Result<Vec<u8>, Error> {
+        Ecdsa.public(share)
+    }
+
+    fn sharing(&self, public: &[u8]) -> Result<(Vec<u8>, Threshold), Error> {
+        Ecdsa.sharing(public)
     }
 
     fn refute(&self, broadcasts: &[&[u8]]) -> Option<Check> {

@@ -18,6 +18,7 @@ fn gathering(nodes: &[Identity], needed: usize) -> Gathering {
         order: nodes.iter().map(Identity::id).collect(),
         joins: HashMap::from([(me, vec![0])]),
         refusals: HashMap::new(),
+        codes: HashMap::new(),
         wrong: HashMap::new(),
         unreachable: HashMap::new(),
         late: HashSet::new(),
@@ -72,7 +73,7 @@ fn the_first_join_stays() {
     let nodes: Vec<_> = (1..=2).map(|seed| Identity::from_seed(&[seed; 32])).collect();
     let (me, mut gathering) = (Some(nodes[0].id()), gathering(&nodes, 2));
     let first = join(&nodes[1], me, 7, 1);
-    let refusal = Body::Join(Join::Refuse("no".into()));
+    let refusal = Body::Join(Join::Refuse("no".into(), None));
     let refusal = Envelope::open(&Envelope::seal(&nodes[1], ID, me, 0, &refusal)).unwrap();
     for envelope in [first.clone(), join(&nodes[1], me, 7, 2), join(&nodes[1], me, 8, 3), refusal] {
         gathering.take(envelope);
@@ -88,7 +89,7 @@ fn the_first_join_stays() {
 fn nobody_is_absent_before_the_time_is_up() {
     let nodes: Vec<_> = (1..=4).map(|seed| Identity::from_seed(&[seed; 32])).collect();
     let mut gathering = gathering(&nodes, 4);
-    let refusal = Body::Join(Join::Refuse("no".into()));
+    let refusal = Body::Join(Join::Refuse("no".into(), None));
     let refusal = Envelope::seal(&nodes[1], ID, Some(nodes[0].id()), 0, &refusal);
     gathering.take(Envelope::open(&refusal).unwrap());
     assert!(matches!(gathering.chosen(false), Some(Err(NoQuorum))));
