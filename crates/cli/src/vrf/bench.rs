@@ -1,7 +1,7 @@
 //! `tetralith vrf bench`: the columns of the published study of VRF verification, measured here.
 //!
 //! One row an iteration, as the study's `Results.csv`: another key and input of 128 bytes each, seconds
-//! of wall time. docs/vrf.md says what each column is.
+//! of wall time; and in two more columns its batches of 1024 proofs, seconds a proof. docs/vrf.md says what each column is.
 //!
 //! Badertscher, Gaži, Querejeta-Azurmendi, Russell, "On UC-Secure Range Extension and Batch Verification
 //! for ECVRF", and its authors' benchmarks
@@ -31,7 +31,7 @@ const COLUMNS: [(&str, f64); 8] = [
     ("single_multi", 84e-6),
 ];
 
-/// The study's rows of batches of 1024 proofs, which its `Results.csv` has not: our suites next to them,
+/// The study's rows of batches of 1024 proofs, the last two columns of the file: our suites next to them,
 /// and the times it published, in seconds a proof. The second is its batch-compatible format with
 /// try-and-increment, of which there is no suite here.
 const BATCHES: [(&str, Suite, f64); 2] =
@@ -64,12 +64,13 @@ pub(super) fn run(context: Context, command: &Bench) -> Outcome {
         progress.set(u64::from(i) + 1);
     }
     progress.finish();
-    if let Some(path) = &command.csv {
-        crate::io::write(path, csv(&rows).as_bytes(), crate::io::Access::Public, true)?;
-    }
     let mut batches = Vec::new();
     for (_, suite, _) in BATCHES {
         batches.push(measure_batch(suite)?);
+    }
+    if let Some(path) = &command.csv {
+        let text = csv(&rows, &batches);
+        crate::io::write(path, text.as_bytes(), crate::io::Access::Public, true)?;
     }
     answer(context, &rows, &batches)
 }
@@ -106,10 +107,17 @@ fn measure_batch(suite: Suite) -> Outcome<Vec<f64>> {
     Ok(pool.install(|| (0..BATCH_RUNS).map(|_| run()).collect()))
 }
 
-fn csv(rows: &[Times]) -> String {
-    let mut text = COLUMNS.map(|(name, _)| name).join(",") + "\n";
-    for row in rows {
-        text += &(row.map(|seconds| format!("{seconds:.9}")).join(",") + "\n");
+/// A batch is measured fewer times than a proof, so its cells are empty after that: pandas leaves them out
+/// of means and deviations. Where there are fewer rows than batches, further rows hold batches only.
+fn csv(rows: &[Times], batches: &[Vec<f64>]) -> String {
+    let names = COLUMNS.iter().map(|(name, _)| *name).chain(BATCHES.iter().map(|(name, ..)| *name));
+    let mut text = names.collect::<Vec<_>>().join(",") + "\n";
+    let runs = batches.iter().map(Vec::len).max().unwrap_or(0);
+    for i in 0..rows.len().max(runs) {
+        let single = (0..COLUMNS.len()).map(|column| rows.get(i).map(|row| row[column]));
+        let batch = batches.iter().map(|times| times.get(i).copied());
+        let cell = |seconds: Option<f64>| seconds.map_or(String::new(), |s| format!("{s:.9}"));
+        text += &(single.chain(batch).map(cell).collect::<Vec<_>>().join(",") + "\n");
     }
     text
 }
@@ -294,14 +302,16 @@ mod tests {
         let inputs = Inputs::new(7).expect("inputs");
         let rows = [inputs.measure(), Inputs::new(8).expect("inputs").measure()];
         assert!(rows.iter().flatten().all(|&seconds| seconds > 0.0));
-        let text = csv(&rows);
+        let text = csv(&rows, &[vec![1e-5, 2e-5, 3e-5], vec![4e-5, 5e-5, 6e-5]]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
             "verif,verif_opt,verif_opt_blake,verif_try_inc,batch_compatible,api_mul,internal_mul,\
-             single_multi"
+             single_multi,batch,batch_try_inc"
         );
-        assert!(lines.len() == 3 && lines[1].split(',').count() == COLUMNS.len());
+        assert!(lines.len() == 4 && lines.iter().all(|line| line.split(',').count() == 10));
+        assert!(lines[1].ends_with(",0.000010000,0.000040000"), "{}", lines[1]);
+        assert_eq!(lines[3], ",,,,,,,,0.000030000,0.000060000");
         let times = [3.0, 1.0, 5.0];
         assert!((mean(&times) - 3.0).abs() < 1e-12 && (deviation(&times) - 2.0).abs() < 1e-12);
         assert!((least(&times) - 1.0).abs() < 1e-12);
