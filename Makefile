@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: python, go, java, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, engines, go, java, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -62,6 +62,13 @@ java: test-tools
 # Memory over 10^6 calls by each route, and what a call costs, both with the jar of `make java`.
 java-memory: ; CALLS=1000000 sh bindings/java/test target/java
 java-speed: ; sh bindings/java/speed target/java
+
+# The Python examples on Ray, Spark, DuckDB, Polars and pandas, ROWS rows each, and the notebook.
+ROWS ?= 1000000
+.PHONY: engines
+engines: python
+	$(CARGO) build --locked --release -p tetralith
+	ROWS=$(ROWS) sh bindings/python/examples/run
 
 # The C library below PREFIX, or below DESTDIR for a package.
 .PHONY: install-c

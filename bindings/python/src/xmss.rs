@@ -5,6 +5,7 @@ use crate::errors::of_xmss;
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::HashMap;
 use tetralith_xmss::qrl::{self, Address};
 use tetralith_xmss::{Item, Params, Scheme, Signature, pkix};
 
@@ -142,6 +143,42 @@ fn xmss_verify_many(
     }))
 }
 
+/// Verdicts of columns of public keys in their raw form, messages and signatures. A key or signature that
+/// is malformed is not valid.
+#[pyfunction]
+fn xmss_verify_columns(
+    py: Python<'_>,
+    public_key: &Bound<'_, PyAny>,
+    message: &Bound<'_, PyAny>,
+    signature: &Bound<'_, PyAny>,
+    multi_tree: bool,
+) -> PyResult<Column> {
+    let public_key = Bytes::read("public_key", public_key)?;
+    let (message, signature) =
+        (Bytes::read("message", message)?, Bytes::read("signature", signature)?);
+    let named = [("public_key", &public_key), ("message", &message), ("signature", &signature)];
+    let rows = rows(named)?;
+    let scheme = if multi_tree { Scheme::XmssMt } else { Scheme::Xmss };
+    Ok(py.detach(|| {
+        // Many rows have few keys.
+        let mut keys = HashMap::new();
+        for &[key, ..] in rows.iter().flatten() {
+            keys.entry(key).or_insert_with(|| tetralith_keyring::decode(key, scheme).ok());
+        }
+        let items = rows.iter().flatten().filter_map(|&[key, message, signature]| {
+            Some(Item { public_key: keys[key].as_ref()?, message, signature })
+        });
+        let verdicts = tetralith_xmss::verify_many(&items.collect::<Vec<_>>());
+        let mut verdicts = verdicts.iter();
+        let placed = rows.iter().map(|row| {
+            let [key, ..] = (*row)?;
+            let whole = keys[key].is_some();
+            Some(whole && verdicts.next().is_some_and(Result::is_ok))
+        });
+        Column::booleans(placed)
+    }))
+}
+
 /// Whether the text is a QRL address: its form, its descriptor and its checksum.
 #[pyfunction]
 fn xmss_qrl_address_is_valid(address: &str) -> bool {
@@ -157,6 +194,7 @@ fn xmss_params() -> Vec<String> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PublicKey>()?;
     module.add_function(wrap_pyfunction!(xmss_verify_many, module)?)?;
+    module.add_function(wrap_pyfunction!(xmss_verify_columns, module)?)?;
     module.add_function(wrap_pyfunction!(xmss_qrl_address_is_valid, module)?)?;
     module.add_function(wrap_pyfunction!(xmss_params, module)?)
 }

@@ -98,7 +98,7 @@ fn the_python_package_passes_its_tests() {
             "--doctest-modules",
             "--doctest-glob=*.md",
         ],
-        &[here("tests"), here("README.md"), modules.clone()],
+        &[here("tests"), here("README.md"), here("../../docs/python.md"), modules.clone()],
     );
     run_python(&["-m", "mypy", "--config-file", config, "--cache-dir=/dev/null"], &[modules]);
 }

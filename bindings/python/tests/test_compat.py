@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 import os
 import pickle
 import runpy
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import VECTORS
 
 import tetralith
 from tetralith import xmss
@@ -271,3 +274,24 @@ def test_programs_that_import_pyqrllib_run_unchanged(
         monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
     runpy.run_module("tetralith.compat.pyqrllib", run_name="__main__")
     assert capsys.readouterr().out == f"{ZEROS[4][1]} ['argument']\n"
+
+
+def qrllib_cases() -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = json.loads(
+        (VECTORS / "xmss/qrl/qrllib-1.2.4.json").read_text()
+    )["cases"]
+    return cases
+
+
+@pytest.mark.parametrize("case", qrllib_cases(), ids=lambda case: f"{case['hf']}-{case['pk'][70:78]}")
+def test_keys_and_signatures_are_those_of_qrllib(case: dict[str, Any]) -> None:
+    key = XmssFast(bytes.fromhex(case["seed"]), case["h"], getattr(pyqrllib, case["hf"]))
+    assert bin2hstr(key.getPK()) == case["pk"]
+    assert "Q" + bin2hstr(key.getAddress()) == case["address"]
+    assert bin2hstr(key.getExtendedSeed()) == case["hexseed"]
+    assert bin2mnemonic(key.getExtendedSeed()) == case["mnemonic"]
+    for index, expected in zip((0, 1, 7, 13), case["sigs"], strict=True):
+        key.setIndex(index)
+        signature = bytes(key.sign(b"message %d" % index))
+        assert hashlib.sha256(signature).hexdigest() == expected
+    assert key.getIndex() == case["index"]

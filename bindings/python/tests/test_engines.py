@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -11,7 +13,7 @@ import polars
 import pyarrow
 import pytest
 
-from tetralith import vrf
+from tetralith import bench, vrf
 
 Columns = dict[str, list[Any]]
 
@@ -102,3 +104,24 @@ def test_the_contract_of_spark(cardano_table: Columns) -> None:
     assert all(batch.schema.field("output").type == pyarrow.binary() for batch in results)
     table = pyarrow.Table.from_batches(results)
     expect(table["valid"].to_pylist(), table["output"].to_pylist())
+
+
+def test_the_examples_find_a_spoiled_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those with packages that are installed here; `make engines` runs all of them."""
+    path = Path(__file__).parents[1] / "examples/engines.py"
+    spec = importlib.util.spec_from_file_location("engines", path)
+    assert spec is not None and spec.loader is not None
+    engines = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(engines)
+    names = ["pyarrow", "pandas", "polars", "polars-streaming", "duckdb"]
+    assert engines.main(["--rows", "5000", *names]) == 0
+    assert engines.main(["--rows", "1100", "--job", "xmss", "pyarrow", "duckdb"]) == 0
+    assert capsys.readouterr().out.count("found the spoiled row") == 7
+
+
+def test_the_cost_of_a_column_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    bench.main(300)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5 and "over Rust" in lines[3] and "10^9 proofs" in lines[4]
+    rust, whole = (float(line.split()[-4]) for line in lines[1:3])
+    assert 0.1 < rust < 10_000 and 0.1 < whole < 10_000

@@ -61,6 +61,35 @@ def test_columns() -> None:
     assert valid.to_pylist() == [True, True]
 
 
+def test_tables() -> None:
+    import pandas
+    import polars
+    import pyarrow
+
+    key, message, signature = liboqs(VECTORS / "xmss/liboqs/XMSS-SHA2_10_256.rsp")
+    bad = signature[:-1] + bytes([signature[-1] ^ 1])
+    columns = {
+        "public_key": [key.to_bytes(), key.to_bytes(), b"", key.to_bytes(), None, key.to_bytes()],
+        "message": [message] * 6,
+        "signature": [signature, bad, signature, signature[:-1], signature, signature],
+    }
+    expected = [True, False, False, False, None, True]
+    table = pyarrow.table(columns)
+    result = xmss.verify_batch(table)
+    assert isinstance(result, pyarrow.Table) and result["valid"].to_pylist() == expected
+    for batch in table.to_batches(max_chunksize=4):
+        assert isinstance(xmss.verify_batch(batch), pyarrow.RecordBatch)
+    assert xmss.verify_batch(polars.DataFrame(columns))["valid"].to_list() == expected
+    frame = xmss.verify_batch(pandas.DataFrame(columns))
+    assert [None if value is None else bool(value) for value in frame["valid"]] == expected
+    other, its_message, its_signature = liboqs(VECTORS / "xmss/liboqs/XMSSMT-SHA2_20-2_256.rsp")
+    tall = {"public_key": [other.to_bytes()], "message": [its_message], "signature": [its_signature]}
+    assert xmss.verify_batch(pyarrow.table(tall), multi_tree=True)["valid"].to_pylist() == [True]
+    assert xmss.verify_batch(pyarrow.table(tall))["valid"].to_pylist() == [False]
+    with pytest.raises(tetralith.MalformedError, match="no column"):
+        xmss.verify_batch(pyarrow.table(tall), message="text")
+
+
 def test_qrl() -> None:
     key = xmss.PublicKey.from_qrl(bytes.fromhex("010500" + "11" * 64))
     address = key.qrl_address()

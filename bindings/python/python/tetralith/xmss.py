@@ -25,10 +25,17 @@ Signing needs a key file, whose state lies beside it:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from ._columns import close_table, open_table
 from ._signer import Signer, Status, public_key, restore, status
-from ._tetralith import Column, xmss_params, xmss_qrl_address_is_valid, xmss_verify_many
+from ._tetralith import (
+    Column,
+    xmss_params,
+    xmss_qrl_address_is_valid,
+    xmss_verify_columns,
+    xmss_verify_many,
+)
 from ._tetralith import XmssPublicKey as PublicKey
 
 if TYPE_CHECKING:
@@ -43,8 +50,11 @@ __all__ = [
     "qrl_address_is_valid",
     "restore",
     "status",
+    "verify_batch",
     "verify_many",
 ]
+
+Table = TypeVar("Table")
 
 #: The names of the parameter sets that have an identifier.
 PARAMS: tuple[str, ...] = tuple(xmss_params())
@@ -59,6 +69,27 @@ def verify_many(
     """
     keys = [key] if isinstance(key, PublicKey) else list(key)
     return xmss_verify_many(keys, message, signature)
+
+
+def verify_batch(
+    table: Table,
+    *,
+    public_key: str = "public_key",
+    message: str = "message",
+    signature: str = "signature",
+    valid: str = "valid",
+    multi_tree: bool = False,
+) -> Table:
+    """Verifies each row of a table, and returns it with the column ``valid``.
+
+    ``table`` and the result are as in :func:`tetralith.vrf.verify_batch`, so it runs in the same
+    engines. The keys are :meth:`PublicKey.to_bytes` or :meth:`PublicKey.to_qrl`; of XMSS^MT if
+    ``multi_tree``. A malformed key or signature is not valid.
+    """
+    batches = open_table(table)
+    keys, messages = batches.column(public_key), batches.column(message)
+    verdicts = xmss_verify_columns(keys, messages, batches.column(signature), multi_tree)
+    return close_table(table, batches, [(valid, verdicts)])
 
 
 def qrl_address_is_valid(address: str) -> bool:
