@@ -90,10 +90,12 @@ bench-xmss bench-vdf bench-vrf: tools
 	bench/peers/target/release/tetralith-peers compare $(@:bench-%=%) --results bench/results \
 	  --date $$(date -u +%Y-%m-%d) --seconds $(BENCH_SECONDS) --heights $(HEIGHTS)
 
-# Each fuzz target for FUZZ_SECONDS; needs the nightly toolchain, which is installed if missing.
+# Each fuzz target for FUZZ_SECONDS, or those of FUZZ_TARGETS: executions, edges and crashes of each. Needs
+# the nightly toolchain, which is installed if missing. FUZZ_KEEP=1 adds to the corpora of fuzz/corpus.
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?=
 fuzz: tools
-	@sh .ci/fuzz $(FUZZ_SECONDS)
+	@sh .ci/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 miri: tools
 	rustup toolchain install nightly --profile minimal --component miri,rust-src
