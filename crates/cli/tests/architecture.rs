@@ -1,5 +1,6 @@
 //! Holds the dependency picture in ARCHITECTURE.md against what cargo says.
 
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -18,21 +19,27 @@ fn drawn() -> Picture {
         .collect()
 }
 
-/// The same, from the manifests; the binary crate `tetralith` is `cli`.
-fn built() -> Picture {
+/// What cargo says of the workspace's packages.
+fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs");
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let short = |name: &serde_json::Value| {
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    match metadata["packages"].take() {
+        Value::Array(packages) => packages,
+        other => panic!("packages are {other}"),
+    }
+}
+
+/// The same, from the manifests; the binary crate `tetralith` is `cli`.
+fn built() -> Picture {
+    let short = |name: &Value| {
         let name = name.as_str().expect("a name").to_owned();
         if name == "tetralith" { "cli".into() } else { name.replace("tetralith-", "") }
     };
-    let packages = metadata["packages"].as_array().expect("packages");
-    packages
+    packages()
         .iter()
         .map(|package| {
             let needs = package["dependencies"].as_array().expect("dependencies");
@@ -46,4 +53,26 @@ fn built() -> Picture {
 #[test]
 fn the_picture_in_architecture_is_true() {
     assert_eq!(drawn(), built());
+}
+
+/// Each direct dependency has a row with its reason, and each row a dependency.
+#[test]
+fn every_dependency_has_its_reason() {
+    let text = include_str!("../../../docs/internals/dependencies.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let explained: BTreeSet<String> = rows
+        .flat_map(|(names, reason)| {
+            assert!(reason.trim_end_matches([' ', '|']).len() > 5, "{names} has no reason");
+            names.split("`, `").map(str::to_owned)
+        })
+        .collect();
+    let mut used = BTreeSet::new();
+    for package in packages() {
+        for need in package["dependencies"].as_array().expect("dependencies") {
+            if need["path"].is_null() {
+                used.insert(need["name"].as_str().expect("a name").to_owned());
+            }
+        }
+    }
+    assert_eq!(explained, used);
 }
