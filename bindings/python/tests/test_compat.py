@@ -173,6 +173,14 @@ def test_a_store_from_a_backup_is_refused(tmp_path: Path) -> None:
     with pytest.raises(tetralith.StateError) as raised:
         zeros().sign(b"forged")
     assert raised.value.code in ("state.rolled_back", "state.copied")
+    assert "setIndex" in (raised.value.hint or "")
+    state.unlink()
+    with pytest.raises(tetralith.StateError) as lost:
+        zeros().sign(b"forged")
+    assert lost.value.code == "state.backward"
+    again = zeros()
+    again.setIndex(9)
+    assert again.sign(b"as the hint says")[3] == 9
 
 
 def test_two_processes_share_a_store(tmp_path: Path) -> None:

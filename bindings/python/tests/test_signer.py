@@ -53,6 +53,10 @@ def test_the_passphrase(tmp_path: Path) -> None:
         assert raised.value.code == code and raised.value.hint
     with pytest.raises(TypeError):
         xmss.Signer.create(tmp_path / "other.key")  # type: ignore[call-arg]
+    for empty in ("", b""):
+        with pytest.raises(tetralith.MalformedError) as refused:
+            xmss.Signer.create(tmp_path / "other.key", passphrase=empty)
+        assert refused.value.code == "key.passphrase_empty"
     assert oct(path.stat().st_mode & 0o777) == "0o600"
 
 

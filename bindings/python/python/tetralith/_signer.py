@@ -100,6 +100,9 @@ class Signer:
         if qrl_seed is not None and params is not None:
             hint = "leave params out"
             raise MalformedError("the QRL seed names the parameter set", "usage.arguments", hint)
+        if passphrase is not None and not passphrase:
+            hint = "give a passphrase, or None to leave the secret unencrypted"
+            raise MalformedError("the passphrase is empty", "key.passphrase_empty", hint)
         name = params or "XMSS-SHA2_10_256"
         native = NativeSigner.create(
             os.fspath(path), passphrase, name, store, wait, qrl_seed, resume_at or 0, progress

@@ -21,17 +21,18 @@ the object is copied or pickled                   refused      refused
 two objects of one seed, in one or two processes  not noticed  other indices
 the program ends, and makes the key again         not noticed  goes on
 the program is killed while it signs              not noticed  index is lost
-the store's folder is restored from a backup      not noticed  refused [1]_
-the folder and its ``.lock`` files are restored   not noticed  not noticed
+a state is restored from a backup                 not noticed  refused [1]_
+a state is lost or deleted                        not noticed  refused [1]_
+the state and its ``.lock`` file are restored     not noticed  not noticed
 the seed is used on a second machine              not noticed  not noticed
 the first use of a store, for a used key          not noticed  not noticed
 ================================================  ===========  ==============
 
 .. [1] Where the ``.lock`` file beside the state stayed: it knows how far the state was.
 
-For the last three, call ``setIndex`` with an index above every index that any copy of the key used
-(the ledger shows them) before the first signature. A key file of :class:`tetralith.xmss.Signer` is
-safer than either: it is never made from a seed again.
+After a refusal, and by hand in the last three cases, call ``setIndex`` with an index above every index
+that any copy of the key used (the ledger shows them) before the first signature. A key file of
+:class:`tetralith.xmss.Signer` is safer: it is never made from a seed again.
 """
 
 from .pyqrllib import *  # noqa: F403

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NoReturn
 
-from ..._errors import TetralithError
+from ..._errors import StateError, TetralithError
 from ..._tetralith import QrlKey, XmssPublicKey
 from ._bytes import Bytes, ByteSequence, shake256, to_bytes
 from ._descriptor import SHA256_2X, SHAKE_128, XMSS, QRLDescriptor, QRLHelper
@@ -27,6 +29,25 @@ def _only_16(w: int) -> None:
     _chains(w)
     if w != 16:
         raise ValueError("only the Winternitz parameter 16 is supported, which QRL's ledger uses")
+
+
+#: Refusals of a state that is not the last one of its key.
+_STALE = ("state.rolled_back", "state.copied", "state.damaged", "state.unnoted")
+_HINT = (
+    "delete ADDRESS.state in the store, and call setIndex with an index above every index that any copy "
+    "of the key used"
+)
+
+
+@contextmanager
+def _hints() -> Iterator[None]:
+    """Says what to do here: the key has no file that ``tetralith.xmss.restore`` could open."""
+    try:
+        yield
+    except StateError as error:
+        if error.code in _STALE:
+            error.hint = _HINT
+        raise
 
 
 class XmssBase:
@@ -58,7 +79,8 @@ class XmssBase:
             data = bytes(descriptor.getBytes()) + data
         # The state is named by the address, which only the key tells: so it is made first.
         self._descriptor = descriptor
-        self._key = QrlKey(data, state_of)
+        with _hints():
+            self._key = QrlKey(data, state_of)
         self._stored = self._key.has_state()
 
     def sign(self, message: ByteSequence) -> Bytes:
@@ -67,7 +89,8 @@ class XmssBase:
             raise ValueError("index too high")
         if not self._stored:
             warn_unprotected()
-        return tuple(self._key.sign(to_bytes(message)))
+        with _hints():
+            return tuple(self._key.sign(to_bytes(message)))
 
     @staticmethod
     def verify(
@@ -129,7 +152,8 @@ class XmssBase:
         return self.getNumberSignatures() - self.getIndex()
 
     def getIndex(self) -> int:  # noqa: N802
-        return self._key.index()
+        with _hints():
+            return self._key.index()
 
     #: Whether the index after the last one may be set.
     _END_ALLOWED = True
@@ -140,7 +164,8 @@ class XmssBase:
             raise ValueError("index too high")
         if new_index < self.getIndex():
             raise ValueError("cannot rewind")
-        self._key.set_index(new_index)
+        with _hints():
+            self._key.set_index(new_index)
         return new_index
 
     def getSignatureSize(self, wotsParamW: int = 16) -> int:  # noqa: N802, N803
