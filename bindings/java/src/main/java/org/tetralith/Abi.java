@@ -36,6 +36,8 @@ abstract class Abi {
 
     abstract String lastError();
 
+    abstract String kernel();
+
     /** Native memory, filled with zeros. */
     abstract Block allocate(long bytes);
 

@@ -17,29 +17,25 @@ final class Column {
         return block;
     }
 
-    void add(byte[] bytes) {
-        reserve(bytes.length);
-        block.write(length, bytes, 0, bytes.length);
-        length += bytes.length;
+    /** Writes at the end of what stays; what a failed row left there is overwritten. */
+    void put(long at, byte[] bytes) {
+        reserve(at, bytes.length);
+        block.write(at, bytes, 0, bytes.length);
+        length = at + bytes.length;
     }
 
-    void addLong(long value) {
-        reserve(8);
-        block.writeLong(length, value);
-        length += 8;
-    }
-
-    /** Forgets what was added, and keeps the memory. */
-    void clear() {
-        length = 0;
+    void putLong(long at, long value) {
+        reserve(at, 8);
+        block.writeLong(at, value);
+        length = at + 8;
     }
 
     void free() {
         block.free();
     }
 
-    private void reserve(long more) {
-        long needed = Math.addExact(length, more);
+    private void reserve(long at, long more) {
+        long needed = Math.addExact(at, more);
         if (needed <= block.size()) {
             return;
         }

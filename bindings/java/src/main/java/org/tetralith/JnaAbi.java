@@ -21,6 +21,8 @@ final class JnaAbi extends Abi {
 
         static native long tetralith_last_error(byte[] buffer, long len);
 
+        static native long tetralith_kernel(byte[] buffer, long len);
+
         static native int tetralith_vrf_sizes(int suite, long[] publicKey, long[] proof, long[] output);
 
         static native int tetralith_vrf_verify(
@@ -102,6 +104,13 @@ final class JnaAbi extends Abi {
     String lastError() {
         byte[] text = new byte[1024];
         long length = Math.min(C.tetralith_last_error(text, text.length), text.length - 1);
+        return new String(text, 0, (int) length, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    String kernel() {
+        byte[] text = new byte[64];
+        long length = Math.min(C.tetralith_kernel(text, text.length), text.length - 1);
         return new String(text, 0, (int) length, StandardCharsets.UTF_8);
     }
 

@@ -11,6 +11,7 @@ abstract class Rows implements AutoCloseable {
     final Column offsets;
     final BitSet malformed = new BitSet();
     private int rows;
+    private long end;
     private boolean closed;
 
     Rows(int expected) {
@@ -19,15 +20,24 @@ abstract class Rows implements AutoCloseable {
         }
         messages = new Column(32L * expected);
         offsets = new Column(8L * expected + 8);
-        offsets.addLong(0);
+        offsets.putLong(0, 0);
     }
 
-    /** Ends a row whose message is added. */
+    /**
+     * Adds the message of a row whose other columns are written. The row counts from here on: one that failed
+     * before, for want of memory, is overwritten by the next.
+     */
     final void endRow(byte[] message, boolean wellFormed) {
-        messages.add(message);
-        offsets.addLong(messages.length());
+        messages.put(end, message);
+        offsets.putLong(8L * (rows + 1), messages.length());
         malformed.set(rows, !wellFormed);
+        end = messages.length();
         rows++;
+    }
+
+    /** The bytes of all messages. */
+    final long messagesEnd() {
+        return end;
     }
 
     final void checkOpen() {
@@ -59,12 +69,9 @@ abstract class Rows implements AutoCloseable {
      */
     public final synchronized void clear() {
         checkOpen();
-        messages.clear();
-        offsets.clear();
-        offsets.addLong(0);
         malformed.clear();
         rows = 0;
-        clearMore();
+        end = 0;
     }
 
     /** Frees the native memory, once a call that uses it has returned. Closing again has no effect. */
@@ -77,8 +84,6 @@ abstract class Rows implements AutoCloseable {
             freeMore();
         }
     }
-
-    abstract void clearMore();
 
     abstract void freeMore();
 

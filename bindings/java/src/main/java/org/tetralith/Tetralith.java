@@ -14,6 +14,15 @@ public final class Tetralith {
     }
 
     /**
+     * Returns the name of the fastest kernels that run on this CPU.
+     *
+     * @return such as {@code avx512} or {@code portable}
+     */
+    public static String kernel() {
+        return Abi.get().kernel();
+    }
+
+    /**
      * Returns how the native library is called: {@code ffm} on Java 22 and later, else {@code jna}.
      *
      * <p>The property {@code -Dtetralith.route=jna} asks for JNA on any Java.

@@ -51,8 +51,8 @@ public final class VrfColumns extends Rows {
         Objects.requireNonNull(proof, "proof");
         checkRoom(Integer.MAX_VALUE / suite.outputSize());
         boolean wellFormed = publicKey.length == suite.publicKeySize() && proof.length == suite.proofSize();
-        keys.add(wellFormed ? publicKey : new byte[suite.publicKeySize()]);
-        proofs.add(wellFormed ? proof : new byte[suite.proofSize()]);
+        keys.put((long) size() * suite.publicKeySize(), wellFormed ? publicKey : new byte[suite.publicKeySize()]);
+        proofs.put((long) size() * suite.proofSize(), wellFormed ? proof : new byte[suite.proofSize()]);
         endRow(alpha, wellFormed);
         return this;
     }
@@ -76,7 +76,7 @@ public final class VrfColumns extends Rows {
             Abi.Block outputs = abi.allocate((long) rows * width);
             try {
                 Status.expectOk(abi.vrfVerifyMany(
-                        suite.number(), rows, keys.block(), messages.block(), messages.length(), offsets.block(),
+                        suite.number(), rows, keys.block(), messages.block(), messagesEnd(), offsets.block(),
                         proofs.block(), verdicts, outputs));
                 return new VrfVerdicts(array(verdicts, rows), malformed, array(outputs, rows * width), width);
             } finally {
@@ -85,12 +85,6 @@ public final class VrfColumns extends Rows {
         } finally {
             verdicts.free();
         }
-    }
-
-    @Override
-    void clearMore() {
-        keys.clear();
-        proofs.clear();
     }
 
     @Override

@@ -27,12 +27,6 @@ final class Watch {
 
     /** Throws what stopped the computation, if the caller's side did. */
     void finish(int status) throws InterruptedException {
-        if (status == Status.OK) {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            return;
-        }
         if (thrown instanceof RuntimeException) {
             throw (RuntimeException) thrown;
         }
@@ -42,7 +36,10 @@ final class Watch {
         if (thrown != null) {
             throw new IllegalStateException(thrown);
         }
-        if (interrupted) {
+        if (interrupted && status == Status.OK) {
+            // The last step was done already: the result counts, and the interrupt is the caller's.
+            Thread.currentThread().interrupt();
+        } else if (interrupted) {
             throw new InterruptedException("the computation was interrupted");
         }
     }

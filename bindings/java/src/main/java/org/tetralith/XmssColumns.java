@@ -47,7 +47,7 @@ public final class XmssColumns extends Rows {
         Objects.requireNonNull(signature, "signature");
         checkRoom(Integer.MAX_VALUE);
         boolean wellFormed = signature.length == key.signatureSize();
-        signatures.add(wellFormed ? signature : new byte[key.signatureSize()]);
+        signatures.put((long) size() * key.signatureSize(), wellFormed ? signature : new byte[key.signatureSize()]);
         endRow(message, wellFormed);
         return this;
     }
@@ -72,16 +72,11 @@ public final class XmssColumns extends Rows {
         Abi.Block verdicts = Abi.get().allocate(size());
         try {
             Status.expectOk(key.verifyMany(
-                    size(), messages.block(), messages.length(), offsets.block(), signatures.block(), verdicts));
+                    size(), messages.block(), messagesEnd(), offsets.block(), signatures.block(), verdicts));
             return new Verdicts(array(verdicts, size()), malformed);
         } finally {
             verdicts.free();
         }
-    }
-
-    @Override
-    void clearMore() {
-        signatures.clear();
     }
 
     @Override

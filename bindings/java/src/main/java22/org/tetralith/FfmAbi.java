@@ -37,6 +37,7 @@ final class FfmAbi extends Abi {
     private final MethodHandle abiVersion;
     private final MethodHandle version;
     private final MethodHandle lastError;
+    private final MethodHandle kernel;
     private final MethodHandle vrfSizes;
     private final MethodHandle vrfVerify;
     private final MethodHandle vrfVerifyLong;
@@ -68,6 +69,7 @@ final class FfmAbi extends Abi {
         abiVersion = call("abi_version", JAVA_INT);
         version = call("version", ADDRESS);
         lastError = call("last_error", JAVA_LONG, heap, ADDRESS, JAVA_LONG);
+        kernel = call("kernel", JAVA_LONG, heap, ADDRESS, JAVA_LONG);
         vrfSizes = call("vrf_sizes", JAVA_INT, heap, JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
         MemoryLayout[] verify = {
             JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG
@@ -153,6 +155,17 @@ final class FfmAbi extends Abi {
         byte[] text = new byte[1024];
         try {
             long length = (long) lastError.invokeExact(of(text), (long) text.length);
+            return new String(text, 0, (int) Math.min(length, text.length - 1), StandardCharsets.UTF_8);
+        } catch (Throwable failed) {
+            throw rethrow(failed);
+        }
+    }
+
+    @Override
+    String kernel() {
+        byte[] text = new byte[64];
+        try {
+            long length = (long) kernel.invokeExact(of(text), (long) text.length);
             return new String(text, 0, (int) Math.min(length, text.length - 1), StandardCharsets.UTF_8);
         } catch (Throwable failed) {
             throw rethrow(failed);

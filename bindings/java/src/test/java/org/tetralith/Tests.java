@@ -7,6 +7,7 @@ final class Tests {
     public static void main(String[] arguments) throws Exception {
         Check.equal(Tetralith.route(), arguments[0]);
         Check.that(!Tetralith.version().isEmpty());
+        Check.that(Tetralith.kernel().matches("[a-z0-9]+"), Tetralith.kernel());
         VrfTests.run();
         XmssTests.run();
         VdfTests.run();

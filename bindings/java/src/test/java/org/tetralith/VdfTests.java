@@ -133,6 +133,12 @@ final class VdfTests {
                 () -> RSA.prove(new byte[1], forever, VdfSystem.PIETRZAK, (done, total) -> {
                     throw new StackOverflowError("in the listener");
                 }));
+        // Also of the last step, after which the result is there.
+        Check.fails(CancellationException.class, () -> RSA.compute(new byte[1], 3000, (done, total) -> {
+            if (done == total) {
+                throw new CancellationException("late");
+            }
+        }));
         ExecutorService pool = Executors.newSingleThreadExecutor();
         try {
             AtomicLong interrupted = new AtomicLong();
