@@ -63,6 +63,9 @@ func TestREADME(t *testing.T) {
 	requirements := strings.Replace(string(mod), "module tetralith.example/tetralith\n",
 		"module example\n\nrequire tetralith.example/tetralith v0.0.0\n\nreplace tetralith.example/tetralith => "+here+"\n", 1)
 	for i, program := range programs {
+		if strings.HasPrefix(tetralith.Backend(), "wasm") && strings.Contains(program[1], "CreateKey") {
+			continue // this backend does not sign
+		}
 		folder := t.TempDir()
 		for name, content := range map[string][]byte{"main.go": []byte(program[1]), "go.mod": []byte(requirements), "go.sum": sum} {
 			if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {

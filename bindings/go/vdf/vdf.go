@@ -69,10 +69,10 @@ type Progress func(done, total uint64)
 // progress may be nil. Variable time: all is public.
 func (m *Modulus) Compute(ctx context.Context, x []byte, iterations uint64, progress Progress) ([]byte, error) {
 	defer runtime.KeepAlive(m)
-	callback, user, end := watch(ctx, progress)
+	callback, user, end := abi.Watch(ctx, progress)
 	defer end()
 	y := make([]byte, m.width)
-	err := run(ctx, vdfCompute, abi.The(m.handle), abi.In(x), abi.Len(x), abi.Int(iterations), callback, user,
+	err := vdfCompute.CallContext(ctx, abi.The(m.handle), abi.In(x), abi.Len(x), abi.Int(iterations), callback, user,
 		abi.Out(y), abi.Len(y))
 	if err != nil {
 		return nil, err
@@ -100,25 +100,30 @@ type ProveOptions struct {
 	Progress Progress
 }
 
+func (o *ProveOptions) get() ProveOptions {
+	options := ProveOptions{}
+	if o != nil {
+		options = *o
+	}
+	if options.System == 0 {
+		options.System = Wesolowski
+	}
+	if options.Threads <= 0 {
+		options.Threads = runtime.GOMAXPROCS(0)
+	}
+	return options
+}
+
 // Prove computes y = x^(2^iterations) mod N, and a proof that y is that up to its sign. options may be nil. It
 // ends soon after ctx does, with the context's error.
 func (m *Modulus) Prove(ctx context.Context, x []byte, iterations uint64, options *ProveOptions) (y, proof []byte, err error) {
 	defer runtime.KeepAlive(m)
-	o := ProveOptions{}
-	if options != nil {
-		o = *options
-	}
-	if o.System == 0 {
-		o.System = Wesolowski
-	}
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	callback, user, end := watch(ctx, o.Progress)
+	o := options.get()
+	callback, user, end := abi.Watch(ctx, o.Progress)
 	defer end()
 	y = make([]byte, m.width)
 	var made abi.Owned
-	err = run(ctx, vdfProve, abi.The(m.handle), abi.In(x), abi.Len(x), abi.Int(iterations), abi.Int(o.System),
+	err = vdfProve.CallContext(ctx, abi.The(m.handle), abi.In(x), abi.Len(x), abi.Int(iterations), abi.Int(o.System),
 		abi.Int(o.Threads), callback, user, abi.Out(y), abi.Len(y), abi.OutBytes(&made), abi.OutLen(&made))
 	if err != nil {
 		return nil, nil, err
@@ -137,27 +142,6 @@ func (m *Modulus) Verify(x []byte, iterations uint64, y, proof []byte) error {
 	defer runtime.KeepAlive(m)
 	return vdfVerify.Call(abi.The(m.handle), abi.In(x), abi.Len(x), abi.Int(iterations), abi.In(y), abi.Len(y),
 		abi.In(proof), abi.Len(proof))
-}
-
-// watch passes progress on, and stops the run when the context ends.
-func watch(ctx context.Context, progress Progress) (callback, user abi.Word, end func()) {
-	return abi.Progress(func(done, total uint64) bool {
-		if progress != nil {
-			progress(done, total)
-		}
-		return ctx.Err() == nil
-	})
-}
-
-func run(ctx context.Context, f *abi.Func, args ...abi.Word) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	err := f.Call(args...)
-	if ended := ctx.Err(); err != nil && ended != nil {
-		return ended
-	}
-	return err
 }
 
 var (

@@ -1,5 +1,7 @@
-// Package xmss verifies XMSS and XMSS^MT signatures: every parameter set of RFC 8391 and SP 800-208, and
-// QRL's.
+// Package xmss signs and verifies XMSS and XMSS^MT: every parameter set of RFC 8391 and SP 800-208, and QRL's.
+//
+// Nothing signs without a durable state: [CreateKey] makes a key file with its state beside it, and a [Signer]
+// commits an index to the disk before it uses it.
 //
 // Errors are of type [tetralith.Error]. All functions may be called from many goroutines at once.
 package xmss
@@ -57,9 +59,34 @@ func newPublicKey(format int, bytes []byte) (*PublicKey, error) {
 	if err := publicKeyNew.Call(abi.Int(format), abi.In(bytes), abi.Len(bytes), abi.OutHandle(&handle)); err != nil {
 		return nil, err
 	}
+	return fromHandle(handle), nil
+}
+
+func fromHandle(handle abi.Handle) *PublicKey {
 	key := &PublicKey{handle: handle, signatureSize: int(signatureSize.Get(abi.The(handle)))}
 	runtime.AddCleanup(key, func(handle abi.Handle) { publicKeyFree.Get(abi.The(handle)) }, handle)
-	return key, nil
+	return key
+}
+
+// Marshal encodes the key as a SubjectPublicKeyInfo in DER. RFC 9802. QRL's keys have [PublicKey.MarshalQRL] only.
+func (k *PublicKey) Marshal() ([]byte, error) { return k.bytes(formatDER) }
+
+// MarshalPEM encodes the key as a SubjectPublicKeyInfo in PEM. RFC 9802.
+func (k *PublicKey) MarshalPEM() ([]byte, error) { return k.bytes(formatPEM) }
+
+// MarshalRaw encodes the key as OID ‖ root ‖ SEED. RFC 8391 §4.1.7 and §4.2.2.
+func (k *PublicKey) MarshalRaw(scheme Scheme) ([]byte, error) { return k.bytes(int(scheme)) }
+
+// MarshalQRL encodes QRL's 67 bytes.
+func (k *PublicKey) MarshalQRL() ([]byte, error) { return k.bytes(formatQRL) }
+
+func (k *PublicKey) bytes(format int) ([]byte, error) {
+	defer runtime.KeepAlive(k)
+	var made abi.Owned
+	if err := publicKeyBytes.Call(abi.The(k.handle), abi.Int(format), abi.OutBytes(&made), abi.OutLen(&made)); err != nil {
+		return nil, err
+	}
+	return made.Take(k.handle)
 }
 
 // SignatureSize returns the length of the key's signatures in bytes.
@@ -148,9 +175,10 @@ func malformed(code, message string) error {
 const chunk = 1024
 
 var (
-	publicKeyNew  = abi.Function("xmss_public_key_new")
-	publicKeyFree = abi.Function("xmss_public_key_free")
-	signatureSize = abi.Function("xmss_signature_size")
-	verify        = abi.Function("xmss_verify")
-	verifyMany    = abi.Function("xmss_verify_many")
+	publicKeyNew   = abi.Function("xmss_public_key_new")
+	publicKeyBytes = abi.Function("xmss_public_key_bytes")
+	publicKeyFree  = abi.Function("xmss_public_key_free")
+	signatureSize  = abi.Function("xmss_signature_size")
+	verify         = abi.Function("xmss_verify")
+	verifyMany     = abi.Function("xmss_verify_many")
 )
