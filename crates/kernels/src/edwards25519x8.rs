@@ -23,7 +23,7 @@ mod table;
 pub use elligator2::map_to_curve_elligator2_all;
 pub use encoding::{Decoded, decode_all, encode_all};
 pub use scalar_mul::{DoubleMul, MinusC, double_mul_all_vartime};
-pub use secret_mul::{TwoMul, mul_base_all, two_mul_all};
+pub use secret_mul::{TwoMul, mul_all, mul_base_all, two_mul_all};
 
 use crate::edwards25519::Point;
 use crate::field25519::Fe;

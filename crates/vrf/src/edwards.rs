@@ -104,10 +104,21 @@ pub(crate) struct Proven {
 impl Proven {
     /// The proof string. RFC 9381 §5.1, step 8
     pub(crate) fn to_bytes(&self, format: Format) -> Vec<u8> {
-        match format {
-            Format::Challenge => [&self.gamma[..], &self.c, &self.s].concat(),
-            Format::Commitments => [self.gamma, self.u, self.v, self.s].concat(),
-        }
+        proof_string(format, &self.gamma, [&self.u, &self.v], &self.c, &self.s)
+    }
+}
+
+/// The proof string from its parts. RFC 9381 §5.1, step 8
+pub(crate) fn proof_string(
+    format: Format,
+    gamma: &[u8; 32],
+    [u, v]: [&[u8; 32]; 2],
+    c: &[u8; 16],
+    s: &[u8; 32],
+) -> Vec<u8> {
+    match format {
+        Format::Challenge => [&gamma[..], c, s].concat(),
+        Format::Commitments => [*gamma, *u, *v, *s].concat(),
     }
 }
 

@@ -1,8 +1,10 @@
-//! Constant-time multiplications by secret scalars: two of one point, and one of the base point.
+//! Constant-time multiplications by secret scalars: two of one point, one of many points, and one of
+//! the base point.
 //!
-//! Signed digits of four bits, looked up by going through the whole table, in every lane. The two
-//! sums of a point are computed in step. A multiple of B is two sums of 32 entries of 32 tables each,
-//! for the odd and for the even powers of 16, in step as well.
+//! Signed digits of four bits, looked up by going through the whole table, in every lane. Two sums are
+//! always computed in step, because one alone waits for its own products: those of a point's two
+//! scalars, or those of two groups with the same scalar. A multiple of B is two sums of 32 entries of
+//! 32 tables each, for the odd and for the even powers of 16, in step as well.
 
 use super::table::ScannedMultiples;
 use super::{Affine, Augend, Completed, Points};
@@ -11,7 +13,7 @@ use crate::field25519x8::{Fe8, words};
 use crate::lanes8::Lanes8;
 use core::arch::x86_64::*;
 use std::sync::LazyLock;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Two scalars below 2^253, little-endian, and a point, in each lane.
 #[derive(Clone, Copy)]
@@ -33,6 +35,19 @@ pub struct TwoMul<'a> {
 pub fn two_mul_all(_: Lanes8, groups: &[TwoMul<'_>]) -> Vec<[Points; 2]> {
     // SAFETY: the token shows that the CPU has the features that the function enables.
     unsafe { two_mul(groups) }
+}
+
+/// Multiplies every point by one scalar below 2^253, little-endian.
+///
+/// # Panics
+/// The scalar is not below 2^253.
+///
+/// # Security
+/// Constant time.
+#[must_use]
+pub fn mul_all(_: Lanes8, scalar: &[u8; 32], points: &[Points]) -> Vec<Points> {
+    // SAFETY: the token shows that the CPU has the features that the function enables.
+    unsafe { mul_by_one(scalar, points) }
 }
 
 /// Multiplies the base point by scalars below 2^253, little-endian.
@@ -116,6 +131,38 @@ fn two_mul(groups: &[TwoMul<'_>]) -> Vec<[Points; 2]> {
             table.add_to(&augends[1], &nibbles[1].digits(i), &mut sums[1]);
         }
         out.push([sums[0].extended(), sums[1].extended()]);
+    }
+    out
+}
+
+#[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
+fn mul_by_one(scalar: &[u8; 32], points: &[Points]) -> Vec<Points> {
+    let nibbles = Nibbles::new(&Zeroizing::new([*scalar; 8]));
+    let mut tables = [ScannedMultiples::new(), ScannedMultiples::new()];
+    let mut out = Vec::with_capacity(points.len());
+    let neutral = Points::neutral();
+    let (mut doubled, mut augends) = ([neutral; 2], [neutral.augend(); 2]);
+    for pair in points.chunks(2) {
+        let n = pair.len();
+        for (table, p) in tables.iter_mut().zip(pair) {
+            table.fill(p);
+        }
+        let mut sums = [Completed::of(&neutral); 2];
+        for i in (0..64).rev() {
+            if i < 63 {
+                double_4_times(&mut sums[..n], &mut doubled);
+            }
+            let digits = nibbles.digits(i);
+            for k in 0..n {
+                sums[k].set_augend(&mut augends[k]);
+            }
+            for k in 0..n {
+                tables[k].add_to(&augends[k], &digits, &mut sums[k]);
+            }
+        }
+        for sum in &sums[..n] {
+            out.push(sum.extended());
+        }
     }
     out
 }

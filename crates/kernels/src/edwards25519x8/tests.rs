@@ -231,3 +231,23 @@ fn secret_multiplications_agree_with_portable() {
         }
     }
 }
+
+/// One scalar of any number of groups: pairs of groups go together, so one is over at odd counts.
+#[test]
+fn one_secret_scalar_multiplies_as_portable() {
+    let Some(lanes) = lanes8() else { return };
+    let encodings = groups();
+    for (i, scalar) in scalars().iter().enumerate() {
+        let some = &encodings[i..i + [0, 1, 2, 3, 5][i % 5]];
+        let points: Vec<Points> = decode_all(lanes, some).iter().map(|d| d.points).collect();
+        let multiples = mul_all(lanes, scalar, &points);
+        for (group, encoded) in some.iter().zip(encode_all(lanes, &multiples)) {
+            for lane in 0..8 {
+                let p = Point::decode(&group[lane], NegativeZero::Accept);
+                let expected = p.unwrap_or(Point::IDENTITY).mul(scalar);
+                assert_eq!(encoded[lane], expected.encode(), "scalar {i}, lane {lane}");
+            }
+        }
+        assert_eq!(multiples.len(), some.len());
+    }
+}

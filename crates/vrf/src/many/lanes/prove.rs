@@ -14,9 +14,11 @@ use crate::error::Error;
 use crate::keys::{Secret, SecretKey};
 use crate::many::Row;
 use crate::proof::{Output, Parsed as ParsedProof, Proof};
-use crate::suite::{EdwardsRules, Format};
+use crate::suite::EdwardsRules;
 use curve25519_dalek::Scalar;
-use tetralith_kernels::edwards25519x8::{Points, TwoMul, encode_all, mul_base_all, two_mul_all};
+use tetralith_kernels::edwards25519x8::{
+    Points, TwoMul, encode_all, mul_all, mul_base_all, two_mul_all,
+};
 use tetralith_kernels::lanes8::Lanes8;
 use zeroize::Zeroizing;
 
@@ -58,7 +60,7 @@ pub(crate) fn prove(
         .collect()
 }
 
-/// The outputs of one key for inputs, in order. RFC 9381 §5.2, from Γ = x H
+/// The outputs of one key for inputs, in order. RFC 9381 §5.2, from 8 Γ = (8 x mod L) H
 pub(crate) fn outputs(
     lanes: Lanes8,
     rules: &'static EdwardsRules,
@@ -74,11 +76,9 @@ pub(crate) fn outputs(
     let parsed = vec![Parsed::of_key(public_key); rows.len()];
     let mut chunk = Chunk { lanes, rules, rows: &rows, parsed };
     let h = chunk.hash_to_curve();
-    let x = Zeroizing::new([secret.scalar().to_bytes(); 8]);
-    let groups: Vec<TwoMul<'_>> =
-        h.iter().map(|point| TwoMul { scalars: [&x, &x], point }).collect();
-    let gamma8: Vec<Points> =
-        two_mul_all(lanes, &groups).iter().map(|[gamma, _]| gamma.mul_by_cofactor(lanes)).collect();
+    // H is of order L or neutral, so the cofactor may be multiplied into x.
+    let x8 = Zeroizing::new((*secret.scalar() * Scalar::from(8u8)).to_bytes());
+    let gamma8 = mul_all(lanes, &x8, &h);
     let outputs = chunk.outputs(&encode_all(lanes, &gamma8));
     let output =
         |((alpha, parsed), output): ((&&[u8], &Parsed), &[u8; 64])| match parsed.well_formed {
@@ -115,10 +115,8 @@ impl Chunk<'_> {
                 let c = c.as_flattened()[row];
                 let k = Zeroizing::new(Scalar::from_bytes_mod_order(k.as_flattened()[row]));
                 let s = (*k + edwards::scalar(&c) * *secrets[row].scalar()).to_bytes();
-                let bytes = match self.rules.format {
-                    Format::Challenge => [&at(&gamma)[..], &c, &s].concat(),
-                    Format::Commitments => [at(&gamma), at(&u), at(&v), s].concat(),
-                };
+                let (u, v) = (at(&u), at(&v));
+                let bytes = edwards::proof_string(self.rules.format, &at(&gamma), [&u, &v], &c, &s);
                 let gamma = gamma_points[row / 8].lane(self.lanes, row % 8);
                 (bytes, edwards::Parsed { gamma, s })
             })
