@@ -1,7 +1,7 @@
 //! Four points of edwards25519 at a time, for CPUs with AVX2 and no AVX-512 IFMA.
 //!
-//! Only what costs most is done in lanes, square roots' exponentiations and double multiplications;
-//! points come and go as the portable code's. Without AVX2 the portable code does it all.
+//! Only what costs most is done in lanes, square roots' exponentiations and multiplications; points
+//! come and go as the portable code's. Without AVX2 the portable code does it all.
 //!
 //! Functions are constant time unless their names end in `_vartime`; those are for public data.
 
@@ -9,6 +9,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod field;
+#[cfg(target_arch = "x86_64")]
+mod secret_mul;
 #[cfg(target_arch = "x86_64")]
 mod table;
 
@@ -110,6 +112,47 @@ fn add_small(r: &Point, p: &Point, n: i8) -> Point {
     let signed = if n < 0 { p.neg() } else { *p };
     let cached = signed.cached();
     (0..n.unsigned_abs()).fold(*r, |r, _| r.add_cached(&cached))
+}
+
+/// Multiplies each lane's point, of the subgroup of order L, by all of its scalars, which are below 2^253.
+///
+/// # Panics
+/// A scalar is not below 2^253.
+///
+/// # Security
+/// Constant time. Which multiple of L is added to a scalar is not specified, so a point with a torsion
+/// part gives an unspecified result.
+#[must_use]
+pub fn mul_all<const N: usize>(
+    points: &[Point; 4],
+    scalars: [&[[u8; 32]; 4]; N],
+) -> [[Point; 4]; N] {
+    // The top bits are zero in every reduced scalar, and reveal nothing of it.
+    let small = |scalar: &[u8; 32]| crate::ct::public(scalar[31] >> 5) == 0;
+    assert!(scalars.iter().copied().flatten().all(small), "scalars are below 2^253");
+    #[cfg(target_arch = "x86_64")]
+    if is_fast() {
+        // SAFETY: the CPU has AVX2, as asked just now.
+        return unsafe { secret_mul::mul_all(points, scalars) };
+    }
+    scalars.map(|scalars| core::array::from_fn(|lane| points[lane].mul(&scalars[lane])))
+}
+
+/// Multiplies the base point by four scalars, which are below 2^255.
+///
+/// # Panics
+/// The top bit of a scalar is set.
+///
+/// # Security
+/// Constant time.
+#[must_use]
+pub fn mul_base_all(scalars: &[[u8; 32]; 4]) -> [Point; 4] {
+    #[cfg(target_arch = "x86_64")]
+    if is_fast() {
+        // SAFETY: the CPU has AVX2, as asked just now.
+        return unsafe { secret_mul::mul_base_all(scalars) };
+    }
+    core::array::from_fn(|lane| base().mul(&scalars[lane]))
 }
 
 /// Takes roots of ratios u/v, each as [`Fe::sqrt_ratio`] does, twelve at a time being best.

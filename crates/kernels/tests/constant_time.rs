@@ -59,4 +59,11 @@ fn no_secret_decides_a_branch_or_an_address() {
         assert!(said.starts_with("checked: true"), "{name} speaks to valgrind: {said}");
         assert!(run.status.success(), "{name}: {said}\n{}", String::from_utf8_lossy(&run.stderr));
     }
+    // Valgrind knows AVX2, and no AVX-512.
+    if tetralith_kernels::cpu::has(tetralith_kernels::cpu::Family::Avx2) {
+        let run = valgrind(&folder, "vrf", "avx2", &[]);
+        let said = String::from_utf8_lossy(&run.stdout);
+        assert!(said.starts_with("checked: true"), "vrf speaks to valgrind with AVX2: {said}");
+        assert!(run.status.success(), "AVX2: {said}\n{}", String::from_utf8_lossy(&run.stderr));
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! Nothing is combined between proofs, so a bad one neither spoils nor saves its neighbours, no
 //! randomness is needed, and torsion has nowhere to hide. Where the CPU has AVX-512 IFMA, eight
-//! proofs on edwards25519 are verified side by side, one in each lane of its vectors; proofs that
-//! are not well formed are left to [`crate::verify`], which says what is wrong with them. With AVX2
+//! proofs on edwards25519 are made or verified side by side, one in each lane of its vectors; proofs
+//! that are not well formed are left to [`crate::verify`], which says what is wrong with them. With AVX2
 //! alone it is four. Proofs on P-256 and secp256k1 are verified eight at a time, too.
 //!
 //! Work is spread over the current rayon thread pool; a forked process has one of its own.
@@ -15,13 +15,11 @@ mod lanes;
 mod sec1;
 
 use crate::error::Error;
-#[cfg(target_arch = "x86_64")]
-use crate::keys::Secret;
-use crate::keys::SecretKey;
+use crate::keys::{Secret, SecretKey};
 use crate::proof::{Output, Proof};
 #[cfg(target_arch = "x86_64")]
 use crate::sec1::{K256, P256};
-use crate::suite::{Group, Suite};
+use crate::suite::{EdwardsRules, Group, Suite};
 use crate::verify;
 use rayon::prelude::*;
 use tetralith_kernels::threads;
@@ -123,24 +121,36 @@ fn in_chunks(rows: &[Row<'_>], verify: Eight<'_>) -> Vec<Result<Output, Error>> 
 /// As [`SecretKey::prove`]: constant time in the secrets.
 #[must_use]
 pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
+    let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
+    let chunks = chunks.flat_map_iter(|rows| {
+        let same_suite = rows.chunk_by(|a, b| a.0.suite() == b.0.suite());
+        same_suite.flat_map(|rows| match rows[0].0.suite().group() {
+            Group::Edwards25519(rules) => prove_in_lanes(rules, rows),
+            Group::P256(_) | Group::Secp256k1(_) => {
+                rows.iter().map(|(key, alpha)| key.prove(alpha)).collect()
+            }
+        })
+    });
+    threads::install(|| chunks.collect())
+}
+
+/// Proves for keys of one suite, in as many lanes as the CPU has.
+fn prove_in_lanes(
+    rules: &'static EdwardsRules,
+    rows: &[(&SecretKey, &[u8])],
+) -> Vec<Result<Proof, Error>> {
+    let one = |(key, alpha): &(&SecretKey, &[u8])| key.prove(alpha);
     #[cfg(target_arch = "x86_64")]
     if let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect() {
-        let chunks = rows.par_chunks(chunk_len(rows.len(), rayon::current_num_threads()));
-        let chunks = chunks.flat_map_iter(|rows| {
-            let same_suite = rows.chunk_by(|a, b| a.0.suite() == b.0.suite());
-            same_suite.flat_map(move |rows| match rows[0].0.suite().group() {
-                Group::Edwards25519(rules) => {
-                    let (rows, rest) = rows.split_at(for_lanes(rows.len(), LEAST));
-                    let mut proofs = lanes::prove(lanes, rules, rows);
-                    proofs.extend(rest.iter().map(|(key, alpha)| key.prove(alpha)));
-                    proofs
-                }
-                _ => rows.iter().map(|(key, alpha)| key.prove(alpha)).collect(),
-            })
-        });
-        return threads::install(|| chunks.collect());
+        let (rows, rest) = rows.split_at(for_lanes(rows.len(), LEAST));
+        let mut proofs = lanes::prove(lanes, rules, rows);
+        proofs.extend(rest.iter().map(one));
+        return proofs;
     }
-    threads::install(|| rows.par_iter().map(|(key, alpha)| key.prove(alpha)).collect())
+    if rows.len() >= LEAST && tetralith_kernels::edwards25519x4::is_fast() {
+        return four::prove(rules, rows);
+    }
+    rows.iter().map(one).collect()
 }
 
 /// Computes the outputs of one key for many inputs, without proofs; in the inputs' order, and those that
@@ -153,17 +163,26 @@ pub fn prove_many(rows: &[(&SecretKey, &[u8])]) -> Vec<Result<Proof, Error>> {
 /// As [`SecretKey::output`]: constant time in the secret.
 #[must_use]
 pub fn output_many(key: &SecretKey, alphas: &[&[u8]]) -> Vec<Result<Output, Error>> {
+    let one = |alpha: &&[u8]| key.output(alpha);
+    let Secret::Edwards(rules, secret) = &key.secret else {
+        return alphas.par_iter().map(one).collect();
+    };
+    let len = chunk_len(alphas.len(), rayon::current_num_threads());
     #[cfg(target_arch = "x86_64")]
-    if let (Some(lanes), Secret::Edwards(rules, secret)) =
-        (tetralith_kernels::lanes8::Lanes8::detect(), &key.secret)
-    {
+    if let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect() {
         let (alphas, rest) = alphas.split_at(for_lanes(alphas.len(), LEAST));
-        let chunks = alphas.par_chunks(chunk_len(alphas.len(), rayon::current_num_threads()));
-        let in_lanes =
-            chunks.flat_map_iter(|alphas| lanes::outputs(lanes, rules, (key, secret), alphas));
-        return in_lanes.chain(rest.par_iter().map(|alpha| key.output(alpha))).collect();
+        let in_lanes = alphas
+            .par_chunks(len)
+            .flat_map_iter(|alphas| lanes::outputs(lanes, rules, (key, secret), alphas));
+        return in_lanes.chain(rest.par_iter().map(one)).collect();
     }
-    alphas.par_iter().map(|alpha| key.output(alpha)).collect()
+    if alphas.len() >= LEAST && tetralith_kernels::edwards25519x4::is_fast() {
+        let in_lanes = alphas
+            .par_chunks(len)
+            .flat_map_iter(|alphas| four::outputs(rules, (key, secret), alphas));
+        return in_lanes.collect();
+    }
+    alphas.par_iter().map(one).collect()
 }
 
 /// Names the kernel that verifies `n` proofs of a suite here, for benchmarks and messages.
@@ -177,11 +196,15 @@ pub fn kernel(suite: Suite, n: usize) -> &'static str {
     if four { "avx2" } else { "portable" }
 }
 
-/// Names the kernel that makes proofs of a suite here, likewise.
+/// Names the kernel that makes `n` proofs of a suite here, likewise.
 #[must_use]
-pub fn prove_kernel(suite: Suite) -> &'static str {
-    let edwards = matches!(suite.group(), Group::Edwards25519(_));
-    if eight_lanes() && edwards { "avx512" } else { "portable" }
+pub fn prove_kernel(suite: Suite, n: usize) -> &'static str {
+    let four = n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
+    match suite.group() {
+        Group::Edwards25519(_) if eight_lanes() => "avx512",
+        Group::Edwards25519(_) if four => "avx2",
+        Group::Edwards25519(_) | Group::P256(_) | Group::Secp256k1(_) => "portable",
+    }
 }
 
 /// Says whether this CPU works on eight lanes at a time.

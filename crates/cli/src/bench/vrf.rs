@@ -32,7 +32,7 @@ fn leader_schedule(runner: &mut Runner) -> Outcome {
     let (check, n) = (LeaderCheck::new(&stake, &coefficient)?, 512);
     let key = SecretKey::from_bytes(suite, &[7; 32])?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let case = Case::new("vrf.leader_schedule", suite.name(), prove_kernel(suite));
+    let case = Case::new("vrf.leader_schedule", suite.name(), prove_kernel(suite, n));
     runner.measure(Case { n, ..case }, n as u64, || {
         let led = pool.install(|| leader_slots(&key, &[5; 32], &check, 0..n as u64));
         assert!(black_box(led).is_ok());
@@ -86,7 +86,7 @@ fn one(runner: &mut Runner, suite: Suite) {
     let name = suite.name();
     if runner.wants("vrf.prove", name) {
         let key = SecretKey::from_bytes(suite, &[7; 32]).expect("a scalar below the order");
-        runner.measure(Case::new("vrf.prove", name, prove_kernel(suite)), 1, || {
+        runner.measure(Case::new("vrf.prove", name, prove_kernel(suite, 1)), 1, || {
             black_box(key.prove(black_box(&[5; 32])).is_ok());
         });
     }
@@ -109,7 +109,7 @@ fn proofs(runner: &mut Runner, suite: Suite, n: usize) {
     let keys: Vec<SecretKey> = (0..n).map(|i| key((i % 128) as u8)).collect();
     let rows: Vec<(&SecretKey, &[u8])> = keys.iter().map(|key| (key, &[5; 32][..])).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let case = Case { n, ..Case::new("vrf.prove_many", suite.name(), prove_kernel(suite)) };
+    let case = Case { n, ..Case::new("vrf.prove_many", suite.name(), prove_kernel(suite, n)) };
     runner.measure(case, n as u64, || {
         assert!(pool.install(|| prove_many(&rows)).iter().all(Result::is_ok));
     });

@@ -33,7 +33,7 @@ pub(super) struct Affine(pub(super) [Fe4; 3]);
 
 impl Points {
     #[target_feature(enable = "avx2")]
-    fn new(points: &[Point; 4]) -> Points {
+    pub(super) fn new(points: &[Point; 4]) -> Points {
         Points {
             x: Fe4::from_lanes(&points.map(|p| p.x)),
             y: Fe4::from_lanes(&points.map(|p| p.y)),
@@ -49,7 +49,7 @@ impl Points {
     }
 
     #[target_feature(enable = "avx2")]
-    fn points(&self) -> [Point; 4] {
+    pub(super) fn points(&self) -> [Point; 4] {
         let (x, y) = (self.x.to_lanes(), self.y.to_lanes());
         let (z, t) = (self.z.to_lanes(), self.t.to_lanes());
         core::array::from_fn(|i| Point { x: x[i], y: y[i], z: z[i], t: t[i] })
@@ -81,15 +81,17 @@ impl Points {
         let e = h.sub(&s).reduce();
         let g = a.sub(&b);
         let f = c.add(&c).add(&g);
-        (self.x, self.y, self.z) = (f.mul(&e), g.mul(&h), f.mul(&g));
+        f.mul_to(&e, &mut self.x);
+        g.mul_to(&h, &mut self.y);
+        f.mul_to(&g, &mut self.z);
         if with_t {
-            self.t = h.mul(&e);
+            h.mul_to(&e, &mut self.t);
         }
     }
 
     /// The points times 2^n, n not zero.
     #[target_feature(enable = "avx2")]
-    fn double_times(&mut self, n: usize) {
+    pub(super) fn double_times(&mut self, n: usize) {
         for i in 0..n {
             self.double(i == n - 1);
         }
@@ -106,7 +108,10 @@ impl Points {
         let c = self.t.mul(&q.0[3]);
         let d = self.z.mul(&q.0[2]);
         let (e, f, g, h) = (b.sub(&a), d.sub(&c), d.add(&c), b.add(&a));
-        (self.x, self.y, self.z, self.t) = (e.mul(&f), g.mul(&h), f.mul(&g), e.mul(&h));
+        e.mul_to(&f, &mut self.x);
+        g.mul_to(&h, &mut self.y);
+        f.mul_to(&g, &mut self.z);
+        e.mul_to(&h, &mut self.t);
     }
 
     /// The sums with other points whose Z is 1.
@@ -115,12 +120,15 @@ impl Points {
     /// E, F, G, H are at most 3, 4, 3, 2.
     #[inline(never)]
     #[target_feature(enable = "avx2")]
-    fn add_affine(&mut self, q: &Affine) {
+    pub(super) fn add_affine(&mut self, q: &Affine) {
         let (a, b) = self.outer_products(&q.0[0], &q.0[1]);
         let c = self.t.mul(&q.0[2]);
         let d = self.z.add(&self.z);
         let (e, f, g, h) = (b.sub(&a), d.sub(&c), d.add(&c), b.add(&a));
-        (self.x, self.y, self.z, self.t) = (f.mul(&e), g.mul(&h), f.mul(&g), e.mul(&h));
+        f.mul_to(&e, &mut self.x);
+        g.mul_to(&h, &mut self.y);
+        f.mul_to(&g, &mut self.z);
+        e.mul_to(&h, &mut self.t);
     }
 
     /// (Y-X) times one and (Y+X) times the other.
@@ -139,6 +147,15 @@ impl Points {
             self.z.add(&self.z).reduce(),
             self.t.mul(&Fe4::splat(&Fe::D2)),
         ])
+    }
+}
+
+impl Cached {
+    /// The negatives of points that are at most 1: at most 2.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn neg(&self) -> Cached {
+        let [plus, minus, z2, t2d] = self.0;
+        Cached([minus, plus, z2, t2d.negate_where(_mm256_set1_epi64x(-1))])
     }
 }
 

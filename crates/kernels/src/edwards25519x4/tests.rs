@@ -49,3 +49,52 @@ fn roots_agree_with_portable() {
         }
     }
 }
+
+/// Scalars below 2^253 around every edge of the recoding: even and odd, next to L, sparse and dense.
+fn secret_scalars() -> Vec<[u8; 32]> {
+    let mut all: Vec<[u8; 32]> = scalars().into_iter().collect();
+    let order = curve25519_dalek::Scalar::from(0u8) - curve25519_dalek::Scalar::ONE;
+    for n in 0..4u8 {
+        let mut near = order.to_bytes();
+        near[0] = near[0].wrapping_add(n).wrapping_sub(1);
+        all.extend([near, [n; 32], [0xff - n; 32]]);
+        let mut small = [0; 32];
+        small[0] = n;
+        all.push(small);
+    }
+    for tooth in 0..8 {
+        let mut one = [0; 32];
+        one[4 * tooth] = 1;
+        all.push(one);
+    }
+    all.iter_mut().for_each(|s| s[31] &= 0x1f);
+    all
+}
+
+#[test]
+fn secret_multiplications_agree_with_portable() {
+    let scalars = secret_scalars();
+    let mut points: Vec<Point> = scalars.iter().map(|s| base().mul(s)).collect();
+    points.push(Point::IDENTITY);
+    let pick =
+        |i: usize| -> [[u8; 32]; 4] { [0, 1, 2, 3].map(|l| scalars[(i + l) % scalars.len()]) };
+    for i in 0..scalars.len() {
+        let (a, b) = (pick(i), pick(3 * i + 1));
+        let p = [0, 1, 2, 3].map(|l| points[(5 * i + 7 * l) % points.len()]);
+        let [pa, pb] = mul_all(&p, [&a, &b]);
+        let [alone] = mul_all(&p, [&b]);
+        let ab = mul_base_all(&a);
+        for lane in 0..4 {
+            assert_eq!(pa[lane].encode(), p[lane].mul(&a[lane]).encode(), "{i} {lane}");
+            assert_eq!(pb[lane].encode(), p[lane].mul(&b[lane]).encode(), "{i} {lane}");
+            assert_eq!(alone[lane].encode(), pb[lane].encode(), "{i} {lane}");
+            assert_eq!(ab[lane].encode(), base().mul(&a[lane]).encode(), "{i} {lane}");
+            // T is right, too.
+            assert_eq!(pa[lane].add(&pb[lane]).encode(), {
+                p[lane].mul(&a[lane]).add(&p[lane].mul(&b[lane])).encode()
+            });
+        }
+    }
+    let no = std::panic::catch_unwind(|| mul_all(&[Point::IDENTITY; 4], [&[[0x20; 32]; 4]]));
+    assert!(no.is_err(), "a scalar of 254 bits");
+}

@@ -7,6 +7,10 @@
 //!
 //! RFC 9381 §5.3
 
+mod prove;
+
+pub(super) use prove::{outputs, prove};
+
 use super::Row;
 use crate::edwards::{Parsed, challenge, decode_s, negative_zero, output, take_32};
 use crate::error::Error;
@@ -49,12 +53,12 @@ pub(super) fn verify(
     let pending: Vec<Option<Pending>> =
         rows.iter().map(|row| Pending::new(suite, rules, row)).collect();
     let ready = ready(rules, rows, &pending);
-    let outputs = outputs(rules, rows, &ready);
+    let verdicts = verdicts(rules, rows, &ready);
     let verdict = |(row, output): (&Row<'_>, Option<Result<[u8; 64], Error>>)| match output {
         Some(output) => output.map(|output| Output::new(suite, &output)),
         None => crate::verify(suite, row.public_key, row.alpha, row.proof),
     };
-    rows.iter().zip(outputs).map(verdict).collect()
+    rows.iter().zip(verdicts).map(verdict).collect()
 }
 
 impl Pending {
@@ -100,9 +104,9 @@ impl Pending {
 }
 
 /// Takes all roots; none where a row is malformed, or has no point H among the first candidates.
-fn ready(
+fn ready<'a>(
     rules: &EdwardsRules,
-    rows: &[Row<'_>],
+    rows: &'a [Row<'a>],
     pending: &[Option<Pending>],
 ) -> Vec<Option<Ready>> {
     let ratios: Vec<(Fe, Fe)> = pending.iter().flatten().flat_map(Pending::ratios).collect();
@@ -112,40 +116,55 @@ fn ready(
         .map(|row| row.as_ref().and_then(|row| row.finish(rules, &mut roots)))
         .collect();
     if rules.map == Map::TryAndIncrement {
-        try_and_increment(rules, rows, &mut ready);
+        let input = |(row, ready): (&'a Row<'a>, &Option<Ready>)| {
+            let key: &[u8; 32] = row.public_key.try_into().ok()?;
+            ready.as_ref().map(|_| (key, row.alpha))
+        };
+        let inputs: Vec<_> = rows.iter().zip(&ready).map(input).collect();
+        for (row, h) in ready.iter_mut().zip(try_and_increment(rules, &inputs)) {
+            *row = row.take().zip(h).map(|(row, h)| Ready { h, ..row });
+        }
     }
     ready
 }
 
-/// Rows that have no point yet try the next counter, together. RFC 9381 §5.4.1.1
-fn try_and_increment(rules: &EdwardsRules, rows: &[Row<'_>], ready: &mut [Option<Ready>]) {
-    let mut missing: Vec<usize> = (0..rows.len()).filter(|&i| ready[i].is_some()).collect();
+/// H of each key and input, where there is one among the first candidates. RFC 9381 §5.4.1
+fn hash_to_curve(rules: &EdwardsRules, inputs: &[(&[u8; 32], &[u8])]) -> Vec<Option<Point>> {
+    if rules.map == Map::TryAndIncrement {
+        let inputs: Vec<_> = inputs.iter().map(|input| Some(*input)).collect();
+        return try_and_increment(rules, &inputs);
+    }
+    let pending: Vec<PendingMap> =
+        inputs.iter().map(|(key, alpha)| edwards_map(rules, key, alpha)).collect();
+    let ratios: Vec<(Fe, Fe)> = pending.iter().map(PendingMap::ratio).collect();
+    pending.iter().zip(sqrt_ratios(&ratios)).map(|(map, root)| Some(map.finish(root))).collect()
+}
+
+/// Inputs that have no point yet try the next counter, together. RFC 9381 §5.4.1.1
+fn try_and_increment(
+    rules: &EdwardsRules,
+    inputs: &[Option<(&[u8; 32], &[u8])>],
+) -> Vec<Option<Point>> {
+    let mut h = vec![None; inputs.len()];
+    let mut missing: Vec<usize> = (0..inputs.len()).collect();
     for counter in 0..TRIES {
+        missing.retain(|&i| h[i].is_none() && inputs[i].is_some());
         let candidates: Vec<[Candidate; 1]> = missing
             .iter()
-            .map(|&i| {
-                edwards_candidates(rules, &take_32(rows[i].public_key, 0), rows[i].alpha, counter)
-            })
+            .filter_map(|&i| inputs[i])
+            .map(|(key, alpha)| edwards_candidates(rules, key, alpha, counter))
             .collect();
         let ratios: Vec<(Fe, Fe)> = candidates.iter().map(|[one]| one.ratio()).collect();
         let roots = sqrt_ratios(&ratios);
-        let found = candidates.iter().zip(roots).map(|(one, root)| first_point(one, [root]));
-        let mut missed = Vec::new();
-        for (&i, h) in missing.iter().zip(found) {
-            match (h, &mut ready[i]) {
-                (Some(h), Some(row)) => row.h = h,
-                _ => missed.push(i),
-            }
+        for ((&i, one), root) in missing.iter().zip(&candidates).zip(roots) {
+            h[i] = first_point(one, [root]);
         }
-        missing = missed;
     }
-    for i in missing {
-        ready[i] = None;
-    }
+    h
 }
 
 /// The outputs or refusals of the rows that are ready.
-fn outputs(
+fn verdicts(
     rules: &EdwardsRules,
     rows: &[Row<'_>],
     ready: &[Option<Ready>],

@@ -165,6 +165,10 @@ fn print_verdicts() {
         for proof in prove_many(&inputs) {
             println!("verdict {suite} {:?}", proof.unwrap());
         }
+        let outputs = output_many(&keys[0], &[&b"input"[..], b"", b"other", b"inputs", b"five"]);
+        for output in outputs {
+            println!("verdict {suite} {:?}", output.unwrap());
+        }
     }
 }
 
@@ -229,6 +233,17 @@ fn many_prove_what_one_proves() {
     let alphas: Vec<Vec<u8>> = (0..keys.len()).map(|i| vec![i as u8; 41 * i % 307]).collect();
     let rows: Vec<(&SecretKey, &[u8])> =
         keys.iter().zip(&alphas).map(|(key, alpha)| (key, &alpha[..])).collect();
+    let by_four: Vec<_> = rows
+        .chunk_by(|a, b| a.0.suite() == b.0.suite())
+        .filter(|same| EDWARDS.contains(&same[0].0.suite()))
+        .flat_map(|same| same.iter().zip(four::prove(rules(same[0].0.suite()), same)))
+        .collect();
+    assert_eq!(by_four.len(), 19 * EDWARDS.len());
+    for (row, proof) in by_four {
+        let (proof, expected) = (proof.unwrap(), row.0.prove(row.1).unwrap());
+        assert_eq!(proof, expected, "{}, by four", row.0.suite());
+        assert_eq!(proof.to_hash(), expected.to_hash());
+    }
     for rows in [&rows[..], &rows[3..4], &rows[5..5]] {
         for (row, proof) in rows.iter().zip(prove_many(rows)) {
             let (proof, expected) = (proof.unwrap(), row.0.prove(row.1).unwrap());
@@ -244,6 +259,10 @@ fn many_prove_what_one_proves() {
             let outputs = output_many(key, &inputs[..n]);
             let one: Vec<_> = inputs[..n].iter().map(|alpha| key.output(alpha)).collect();
             assert_eq!(outputs, one, "{}", key.suite());
+            if let Secret::Edwards(rules, secret) = &key.secret {
+                let outputs = four::outputs(rules, (key, secret), &inputs[..n]);
+                assert_eq!(outputs, one, "{}, by four", key.suite());
+            }
             if n > 0 {
                 assert_eq!(outputs[0], key.prove(inputs[0]).map(|proof| proof.to_hash()));
             }
