@@ -84,6 +84,8 @@ mod tests {
             cycles_median,
             per_second,
             bytes,
+            cpu_ns_min: None,
+            cores_had: None,
             share: None,
             share_least: None,
         }

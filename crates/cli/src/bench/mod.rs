@@ -71,13 +71,15 @@ pub(crate) struct Case {
     pub(crate) n: usize,
     /// The size of the result or of the traffic, where that is worth knowing.
     pub(crate) bytes: Option<u64>,
+    /// Whether CPU time is reported beside wall time.
+    pub(crate) with_cpu: bool,
 }
 
 impl Case {
     /// A single-threaded row with `n = 1`.
     pub(crate) fn new(name: &'static str, params: impl Into<String>, kernel: &str) -> Self {
         let (params, kernel) = (params.into(), kernel.to_owned());
-        Case { name, params, kernel, threads: 1, n: 1, bytes: None }
+        Case { name, params, kernel, threads: 1, n: 1, bytes: None, with_cpu: false }
     }
 }
 
@@ -95,6 +97,12 @@ pub(crate) struct Row {
     pub(crate) ns_p90: f64,
     pub(crate) cycles_median: Option<f64>,
     pub(crate) per_second: f64,
+    /// The least CPU time of all threads, for rows of headers: others' work does not add to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_ns_min: Option<f64>,
+    /// How many cores the threads had, on average, in those rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cores_had: Option<f64>,
     pub(crate) bytes: Option<u64>,
     /// Of a proof of delay: its time after the last squaring, in times of its T squarings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,6 +129,8 @@ pub(crate) struct Runner {
     /// The names and parameters of rows that were not asked for.
     others: Vec<(String, String)>,
     cycles: Cycles,
+    /// CPU times of the row being measured, where it is to have them.
+    cpu: Vec<f64>,
     rows: Vec<Row>,
 }
 
@@ -178,13 +188,21 @@ impl Runner {
         }
         call()?;
         let (start, mut ns, mut cycles) = (Instant::now(), Vec::new(), Vec::new());
+        let mut cpu = Vec::new();
         while ns.len() < MOST_CALLS && (ns.len() < LEAST_CALLS || start.elapsed() < self.budget) {
+            let cpu_before = self.cycles.cpu_ns();
             let (before, clock) = (self.cycles.read(), Instant::now());
             call()?;
             ns.push(clock.elapsed().as_nanos() as f64 / ops as f64);
             if let (Some(before), Some(after)) = (before, self.cycles.read()) {
                 cycles.push((after - before) as f64 / ops as f64);
             }
+            if let (Some(before), Some(after)) = (cpu_before, self.cycles.cpu_ns()) {
+                cpu.push((after - before) as f64 / ops as f64);
+            }
+        }
+        if case.with_cpu {
+            self.cpu = cpu;
         }
         self.push(case, &mut ns, &mut cycles, &mut []);
         Ok(())
@@ -248,6 +266,8 @@ impl Runner {
         let median = |values: &mut [f64]| (!values.is_empty()).then(|| percentile(values, 50));
         let mut shares: Vec<f64> = ns.iter().zip(&*wholes).map(|(ns, whole)| ns / whole).collect();
         let ns_median = percentile(ns, 50);
+        let mut cpu = std::mem::take(&mut self.cpu);
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
         let row = Row {
             name: case.name.into(),
             params: case.params,
@@ -260,6 +280,8 @@ impl Runner {
             ns_p90: percentile(ns, 90),
             cycles_median: median(cycles),
             per_second: 1e9 / ns_median,
+            cpu_ns_min: (!cpu.is_empty()).then(|| percentile(&mut cpu, 0)),
+            cores_had: (!cpu.is_empty()).then(|| sum(&cpu) / sum(ns)),
             bytes: case.bytes,
             share: median(&mut shares),
             share_least: (!wholes.is_empty()).then(|| percentile(ns, 0) / percentile(wholes, 0)),
@@ -304,8 +326,9 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
 
 fn measure(context: Context, command: &Command, budget: Duration) -> Outcome<Results> {
     let (heights, only) = (command.heights.clone(), command.only.clone());
-    let (cycles, rows) = (Cycles::new(), Vec::new());
-    let mut runner = Runner { context, heights, budget, only, others: Vec::new(), cycles, rows };
+    let (cycles, cpu, rows) = (Cycles::new(), Vec::new(), Vec::new());
+    let mut runner =
+        Runner { context, heights, budget, only, others: Vec::new(), cycles, cpu, rows };
     let wanted = |noun| command.what == noun || command.what == What::All;
     if wanted(What::Xmss) {
         xmss::run(&mut runner)?;

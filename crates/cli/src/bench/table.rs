@@ -27,8 +27,16 @@ pub(super) fn line(row: &Row) -> String {
     let share = row.share.zip(row.share_least).map_or(String::new(), |(share, least)| {
         format!("  {:.1} % of T, at the least {:.1} %", 100.0 * share, 100.0 * least)
     });
+    let cpu = row.cpu_ns_min.zip(row.cores_had).map_or(String::new(), |(cpu, cores)| {
+        format!(
+            "  {:.0} a second at the least time; {} of CPU, {:.0} a second and core; had {cores:.1} cores",
+            1e9 / row.ns_min,
+            duration(cpu),
+            1e9 / cpu
+        )
+    });
     format!(
-        "{:<24} {:<34} {:<10} {:>2} {:>5} {:>11} {:>11} {:>11} {:>9}{share}",
+        "{:<24} {:<34} {:<10} {:>2} {:>5} {:>11} {:>11} {:>11} {:>9}{share}{cpu}",
         row.name,
         row.params,
         row.kernel,

@@ -53,7 +53,7 @@ fn headers(runner: &mut Runner, threads: usize) -> Outcome {
     let n = 4096;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let case = Case::new("vrf.verify_headers", suite.name(), kernel(suite, n));
-    runner.measure(Case { n, threads, ..case }, n as u64, || {
+    runner.measure(Case { n, threads, with_cpu: true, ..case }, n as u64, || {
         let valid = pool.install(|| {
             (0..n / 256).into_par_iter().all(|_| {
                 let headers: Vec<Header> =
