@@ -26,18 +26,15 @@ mod limbs52;
 pub mod mont;
 #[cfg(target_arch = "x86_64")]
 pub mod p256x8;
-#[cfg(target_arch = "x86_64")]
 pub mod prime256x8;
 #[cfg(target_arch = "x86_64")]
 pub mod secp256k1x8;
 mod sha2;
 pub mod sha256;
-#[cfg(target_arch = "x86_64")]
 pub mod sha256x16;
 pub mod sha512;
 #[cfg(target_arch = "x86_64")]
 pub mod sha512x8;
-#[cfg(target_arch = "x86_64")]
 pub mod small_factors_x16;
 pub mod threads;
 pub mod weierstrass;

@@ -1,12 +1,16 @@
-//! SHA-256's compression of sixteen blocks at once, one in each 32-bit lane, with AVX-512.
+//! SHA-256's compression of sixteen blocks at once: with AVX-512 one in each 32-bit lane, otherwise one
+//! after another by the fastest code for one block.
 //!
 //! All blocks are compressed from one state, as a hash with a common prefix needs. Word t of the
 //! sixteen blocks is one row; the caller lays them out so, because its blocks differ in few words.
 //!
 //! FIPS 180-4 §6.2.2. Constant time.
 
+#[cfg(target_arch = "x86_64")]
 use crate::lanes8::Lanes8;
-use crate::sha256::{IV, one_stream};
+#[cfg(target_arch = "x86_64")]
+use crate::sha256::one_stream;
+use crate::sha256::{self, IV};
 use crate::wipe::wipe;
 
 /// Blocks that are compressed together.
@@ -15,15 +19,11 @@ pub const LANES: usize = 16;
 /// Compresses block l, whose word t is `blocks[t][l]`, from `state`; word t of its result is
 /// `result[t][l]`.
 #[must_use]
-pub fn compress_16(
-    token: Lanes8,
-    state: &[u32; 8],
-    blocks: &[[u32; LANES]; 16],
-) -> [[u32; LANES]; 8] {
+pub fn compress_16(state: &[u32; 8], blocks: &[[u32; LANES]; 16]) -> [[u32; LANES]; 8] {
     let mut feed = state.map(|word| [word; LANES]);
     let mut words = [[0; LANES]; 64];
     words[..16].copy_from_slice(blocks);
-    let out = compress(token, &feed, &mut words);
+    let out = compress(&feed, &mut words);
     wipe(words.as_flattened_mut());
     wipe(feed.as_flattened_mut());
     out
@@ -34,11 +34,7 @@ pub fn compress_16(
 /// # Security
 /// For public messages: what is made of them is not wiped.
 #[must_use]
-pub fn hash_16<const TAIL: usize>(
-    token: Lanes8,
-    prefix: &[u8],
-    tails: &[[u8; TAIL]; LANES],
-) -> [[u32; LANES]; 8] {
+pub fn hash_16<const TAIL: usize>(prefix: &[u8], tails: &[[u8; TAIL]; LANES]) -> [[u32; LANES]; 8] {
     let len = prefix.len() + TAIL;
     let padded = (len + 9).next_multiple_of(64);
     let bits = (8 * len as u64).to_be_bytes();
@@ -63,13 +59,22 @@ pub fn hash_16<const TAIL: usize>(
                 }
             }
         }
-        state = compress(token, &state, &mut words);
+        state = compress(&state, &mut words);
     }
     state
 }
 
-/// Compresses the first sixteen rows of `words`, of which the rest is space.
-fn compress(
+/// Compresses the first sixteen rows of `words`, of which the rest is space, by the fastest kernel.
+fn compress(states: &[[u32; LANES]; 8], words: &mut [[u32; LANES]; 64]) -> [[u32; LANES]; 8] {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(token) = Lanes8::detect() {
+        return compress_lanes(token, states, words);
+    }
+    compress_each(states, words)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn compress_lanes(
     _: Lanes8,
     states: &[[u32; LANES]; 8],
     words: &mut [[u32; LANES]; 64],
@@ -80,16 +85,29 @@ fn compress(
     out
 }
 
+/// The portable twin: one block after another.
+fn compress_each(states: &[[u32; LANES]; 8], words: &[[u32; LANES]; 64]) -> [[u32; LANES]; 8] {
+    let mut out = [[0; LANES]; 8];
+    for lane in 0..LANES {
+        let mut block: [u32; 16] = core::array::from_fn(|t| words[t][lane]);
+        let mut state = states.each_ref().map(|row| row[lane]);
+        let mut next = sha256::compress(&state, &block);
+        for (row, word) in out.iter_mut().zip(next) {
+            row[lane] = word;
+        }
+        wipe(&mut block);
+        wipe(&mut state);
+        wipe(&mut next);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn sixteen_messages_of_one_block() {
-        let Some(token) = Lanes8::detect() else {
-            println!("left out: this CPU, or TETRALITH_KERNEL, has no AVX-512");
-            return;
-        };
         // "abc" in lane 3 (FIPS 180-2 appendix B.1), the empty message in all others.
         let iv = [
             0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
@@ -98,7 +116,7 @@ mod tests {
         let mut blocks = [[0; LANES]; 16];
         blocks[0] = [0x8000_0000; LANES];
         (blocks[0][3], blocks[15][3]) = (0x6162_6380, 24);
-        let out = compress_16(token, &iv, &blocks);
+        let out = compress_16(&iv, &blocks);
         let lane = |l: usize| [0, 1, 2, 3, 4, 5, 6, 7].map(|t: usize| out[t][l]);
         let abc = [
             0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223, 0xb00361a3, 0x96177a9c, 0xb410ff61,
@@ -115,17 +133,32 @@ mod tests {
     #[test]
     fn sixteen_messages_of_any_length() {
         use sha2::{Digest, Sha256};
-        let Some(token) = Lanes8::detect() else { return };
         for len in 0..200 {
             let prefix: Vec<u8> = (0..len).map(|i| (i * i + 7) as u8).collect();
             let tails: [[u8; 7]; LANES] =
                 core::array::from_fn(|l| core::array::from_fn(|i| (l * 31 + i * 5) as u8));
-            let words = hash_16(token, &prefix, &tails);
+            let words = hash_16(&prefix, &tails);
             for (l, tail) in tails.iter().enumerate() {
                 let want = Sha256::new_with_prefix(&prefix).chain_update(tail).finalize();
                 let got = words.map(|row| row[l].to_be_bytes());
                 assert_eq!(got.as_flattened(), &want[..], "{len} {l}");
             }
+        }
+    }
+    /// Blocks of every lane, with the states of other blocks, by both twins.
+    #[test]
+    fn lanes_agree_with_one_after_another() {
+        let mut state = 5u32;
+        let mut next = || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            state ^ state >> 15
+        };
+        for _ in 0..50 {
+            let mut words: [[u32; LANES]; 64] =
+                core::array::from_fn(|_| core::array::from_fn(|_| next()));
+            let states = core::array::from_fn(|_| core::array::from_fn(|_| next()));
+            let expected = compress_each(&states, &words);
+            assert_eq!(compress(&states, &mut words), expected);
         }
     }
 }

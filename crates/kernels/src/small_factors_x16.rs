@@ -1,7 +1,5 @@
 //! Small prime factors of sixteen numbers of 256 bits side by side.
 //!
-//! The portable twin is a division by each prime: what is said of a number does not depend on how it is found.
-//!
 //! A lane has 32 bits, and a number eight words w_t, two halves of 16 bits each. With p a prime,
 //! Σ h_i·(2^(16·i) mod p) over the halves is ≡ n (mod p), and instructions that multiply two pairs of signed
 //! halves in each lane and add both products make that sum eight times as fast as a division of all words.
@@ -21,7 +19,9 @@
 //! # Security
 //! For public numbers.
 
+#[cfg(target_arch = "x86_64")]
 use crate::lanes8::Lanes8;
+#[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
 /// The odd primes below this are looked for.
@@ -30,9 +30,30 @@ pub const LIMIT: u32 = 512;
 /// Says in bit l whether an odd prime below [`LIMIT`] divides number l, of which word t, the highest first, is
 /// `words[t][l]`.
 #[must_use]
-pub fn have_small_factor_x16(_: Lanes8, words: &[[u32; 16]; 8]) -> u16 {
-    // SAFETY: the token shows that the CPU has the features.
-    unsafe { have_factor(words) }
+pub fn have_small_factor_x16(words: &[[u32; 16]; 8]) -> u16 {
+    #[cfg(target_arch = "x86_64")]
+    if Lanes8::detect().is_some() {
+        // SAFETY: the token shows that the CPU has the features.
+        return unsafe { have_factor(words) };
+    }
+    have_factor_portable(words)
+}
+
+/// The portable twin: the same sums and tests, one lane after another.
+fn have_factor_portable(words: &[[u32; 16]; 8]) -> u16 {
+    let composite = |lane: usize| {
+        DIVISORS.iter().any(|divisor| {
+            let half = |bits: u32| i32::from(bits as u16 as i16);
+            let sum =
+                words.iter().zip(divisor.factors).fold(divisor.start, |sum, (row, factor)| {
+                    let word = row[lane] ^ 0x8000_8000;
+                    let product = half(word) * half(factor) + half(word >> 16) * half(factor >> 16);
+                    sum.wrapping_add_signed(product)
+                });
+            sum.wrapping_mul(divisor.inverse) <= divisor.most
+        })
+    };
+    (0..16).fold(0, |found, lane| found | u16::from(composite(lane)) << lane)
 }
 
 /// What belongs to a prime.
@@ -100,6 +121,7 @@ static DIVISORS: [Divisor; COUNT] = {
     divisors
 };
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn have_factor(words: &[[u32; 16]; 8]) -> u16 {
     let signs = _mm512_set1_epi32(0x8000_8000u32.cast_signed());
@@ -132,7 +154,6 @@ mod tests {
 
     #[test]
     fn factors_are_found_as_by_division() {
-        let Some(token) = Lanes8::detect() else { return };
         let mut state = 3u64;
         let mut next = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -155,7 +176,8 @@ mod tests {
             let over = rest(number(&words, round % 16), p) as u32;
             let low = &mut words[7][round % 16];
             *low = if *low >= over { *low - over } else { *low + (p - over) };
-            let found = have_small_factor_x16(token, &words);
+            let found = have_small_factor_x16(&words);
+            assert_eq!(found, have_factor_portable(&words));
             assert_eq!(found >> (round % 16) & 1, 1, "{p}");
             for lane in 0..16 {
                 let expected = primes.iter().any(|&p| rest(number(&words, lane), p) == 0);

@@ -9,6 +9,7 @@ use k256::elliptic_curve::ops::Reduce;
 use k256::{FieldBytes, Scalar};
 use sha2::block_api::compress256;
 use sha2::{Digest, Sha256};
+use tetralith_kernels::sha256x16;
 use zeroize::Zeroizing;
 
 /// A hash of a sequence of byte strings in one domain.
@@ -88,44 +89,24 @@ pub(crate) const LANES: usize = 16;
 
 impl Prf {
     /// Evaluates it on sixteen inputs of 4·W bytes each: word w of input l, big-endian, is
-    /// `inputs[w][l]`. In lanes where the CPU has them.
+    /// `inputs[w][l]`.
     pub(crate) fn block_16<const W: usize>(
         &self,
         inputs: &[[u32; LANES]; W],
     ) -> Zeroizing<[[u8; 32]; LANES]> {
         const { assert!(4 * W <= 55, "an input fits one block") };
         let mut out = Zeroizing::new([[0; 32]; LANES]);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(token) = tetralith_kernels::lanes8::Lanes8::detect() {
-            let mut blocks = Zeroizing::new([[0; LANES]; 16]);
-            blocks[..W].copy_from_slice(inputs);
-            blocks[W] = [1 << 31; LANES];
-            blocks[15] = [8 * (64 + 4 * W as u32); LANES];
-            let words = tetralith_kernels::sha256x16::compress_16(token, &self.0, &blocks);
-            let words = Zeroizing::new(words);
-            for (w, row) in words.iter().enumerate() {
-                for (bytes, word) in out.iter_mut().zip(row) {
-                    bytes[4 * w..4 * w + 4].copy_from_slice(&word.to_be_bytes());
-                }
+        let mut blocks = Zeroizing::new([[0; LANES]; 16]);
+        blocks[..W].copy_from_slice(inputs);
+        blocks[W] = [1 << 31; LANES];
+        blocks[15] = [8 * (64 + 4 * W as u32); LANES];
+        let words = Zeroizing::new(sha256x16::compress_16(&self.0, &blocks));
+        for (w, row) in words.iter().enumerate() {
+            for (bytes, word) in out.iter_mut().zip(row) {
+                bytes[4 * w..4 * w + 4].copy_from_slice(&word.to_be_bytes());
             }
-            return out;
         }
-        self.block_16_portable(inputs, &mut out);
         out
-    }
-
-    fn block_16_portable<const W: usize>(
-        &self,
-        inputs: &[[u32; LANES]; W],
-        out: &mut [[u8; 32]; LANES],
-    ) {
-        for (lane, out) in out.iter_mut().enumerate() {
-            let mut input = Zeroizing::new([[0; 4]; W]);
-            for (bytes, row) in input.iter_mut().zip(inputs) {
-                *bytes = row[lane].to_be_bytes();
-            }
-            *out = self.hash(input.as_flattened());
-        }
     }
 }
 
@@ -177,10 +158,9 @@ mod tests {
 
         let inputs = core::array::from_fn(|w| core::array::from_fn(|l| (w * 977 + l * 31) as u32));
         let inputs: [[u32; LANES]; 9] = inputs;
-        let mut portable = [[0; 32]; LANES];
-        prf.block_16_portable(&inputs, &mut portable);
-        assert_eq!(*prf.block_16(&inputs), portable);
-        let fifth: Vec<u8> = inputs.iter().flat_map(|row| row[5].to_be_bytes()).collect();
-        assert_eq!(portable[5], plain(&fifth));
+        for (l, block) in prf.block_16(&inputs).iter().enumerate() {
+            let input: Vec<u8> = inputs.iter().flat_map(|row| row[l].to_be_bytes()).collect();
+            assert_eq!(*block, plain(&input));
+        }
     }
 }

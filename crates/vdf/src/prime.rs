@@ -4,16 +4,10 @@ use crate::field256::Field256;
 use crate::nat;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
-#[cfg(target_arch = "x86_64")]
 use std::ops::Range;
-#[cfg(target_arch = "x86_64")]
-use tetralith_kernels::lanes8::Lanes8;
 use tetralith_kernels::mont::{FastRing, Ring};
-#[cfg(target_arch = "x86_64")]
-use tetralith_kernels::prime256x8::{fermat_x16, strong_x32};
-#[cfg(target_arch = "x86_64")]
+use tetralith_kernels::prime256x8::{fermat_x16, is_fast, strong_x32};
 use tetralith_kernels::sha256x16::hash_16;
-#[cfg(target_arch = "x86_64")]
 use tetralith_kernels::small_factors_x16::have_small_factor_x16;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -133,16 +127,14 @@ pub(crate) trait Candidates {
     fn one(&self, counter: u64) -> [u64; 4];
 
     /// Those of sixteen counters: word t of number l, the highest first, is `words[t][l]`.
-    #[cfg(target_arch = "x86_64")]
-    fn sixteen(&self, token: Lanes8, first: u64) -> [[u32; 16]; 8];
+    fn sixteen(&self, first: u64) -> [[u32; 16]; 8];
 }
 
 /// The first of them that is a probable prime: that passes Fermat's test with base 2 or a round of Miller–Rabin,
 /// and `rounds` of that.
 pub(crate) fn first_probable_prime(candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(token) = Lanes8::detect() {
-        return first_in_lanes(token, candidates, rounds);
+    if is_fast() {
+        return first_in_lanes(candidates, rounds);
     }
     first_portable(candidates, rounds)
 }
@@ -156,20 +148,19 @@ fn first_portable(candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
 
 /// The same, sixteen candidates at a time: Fermat's test, which no prime fails, ends nearly all composites that
 /// small primes have left.
-#[cfg(target_arch = "x86_64")]
-fn first_in_lanes(token: Lanes8, candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
+fn first_in_lanes(candidates: &impl Candidates, rounds: u32) -> [u64; 4] {
     let mut left = Vec::with_capacity(32);
     let mut counters = (0..).step_by(16);
     loop {
         while left.len() < 16 {
             let first = counters.next().expect("a prime comes long before the counters end");
-            let words = candidates.sixteen(token, first);
-            let composite = have_small_factor_x16(token, &words);
+            let words = candidates.sixteen(first);
+            let composite = have_small_factor_x16(&words);
             let lanes = (0..16).filter(|lane| composite >> lane & 1 == 0);
             left.extend(lanes.map(|lane| number(&words, lane)));
         }
         let (sixteen, _) = left.split_first_chunk().expect("there are sixteen");
-        let maybe = fermat_x16(token, sixteen);
+        let maybe = fermat_x16(sixteen);
         let mut survivors = sixteen.iter().zip(maybe).filter(|(_, maybe)| *maybe);
         if let Some((n, _)) = survivors.find(|(n, _)| passes_256(**n, rounds)) {
             return *n;
@@ -179,7 +170,6 @@ fn first_in_lanes(token: Lanes8, candidates: &impl Candidates, rounds: u32) -> [
 }
 
 /// The number in a lane.
-#[cfg(target_arch = "x86_64")]
 fn number(words: &[[u32; 16]; 8], lane: usize) -> [u64; 4] {
     let limb = |t: usize| u64::from(words[t][lane]) << 32 | u64::from(words[t + 1][lane]);
     [limb(6), limb(4), limb(2), limb(0)]
@@ -187,23 +177,21 @@ fn number(words: &[[u32; 16]; 8], lane: usize) -> [u64; 4] {
 
 /// [`is_probable_prime`] for an odd n of 256 bits.
 fn passes_256(n: [u64; 4], rounds: u32) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(token) = Lanes8::detect() {
+    if is_fast() {
         let mut firsts = (0..rounds).step_by(32);
-        return firsts.all(|first| strong_x32(token, &n, &bases(token, &n, first..rounds)));
+        return firsts.all(|first| strong_x32(&n, &bases(&n, first..rounds)));
     }
     passes_256_portable(n, rounds)
 }
 
 /// The first 32 bases of some rounds; what is left is ones, with which all numbers pass.
-#[cfg(target_arch = "x86_64")]
-fn bases(token: Lanes8, n: &[u64; 4], rounds: Range<u32>) -> [[u64; 4]; 32] {
+fn bases(n: &[u64; 4], rounds: Range<u32>) -> [[u64; 4]; 32] {
     let prefix = [&BASE[..], n.map(u64::to_be_bytes).as_flattened()].concat();
     let mut bases = [[1, 0, 0, 0]; 32];
     let left = bases[..rounds.len().min(32)].chunks_mut(16);
     for (first, bases) in rounds.step_by(16).zip(left) {
         let counters: [u32; 16] = std::array::from_fn(|lane| first + lane as u32);
-        let words = hash_16(token, &prefix, &counters.map(u32::to_be_bytes));
+        let words = hash_16(&prefix, &counters.map(u32::to_be_bytes));
         bases.iter_mut().enumerate().for_each(|(lane, base)| *base = number(&words, lane));
     }
     bases

@@ -8,9 +8,6 @@
 use crate::prime::{self, Candidates};
 use crate::{Element, Modulus, Residue, nat};
 use sha2::{Digest, Sha256};
-#[cfg(target_arch = "x86_64")]
-use tetralith_kernels::lanes8::Lanes8;
-#[cfg(target_arch = "x86_64")]
 use tetralith_kernels::sha256x16::hash_16;
 
 /// A kind of proof.
@@ -145,10 +142,9 @@ impl Candidates for Hashes {
         [limb(3) | 1, limb(2), limb(1), limb(0) | 1 << 63]
     }
 
-    #[cfg(target_arch = "x86_64")]
-    fn sixteen(&self, token: Lanes8, first: u64) -> [[u32; 16]; 8] {
+    fn sixteen(&self, first: u64) -> [[u32; 16]; 8] {
         let counters: [u64; 16] = std::array::from_fn(|lane| first + lane as u64);
-        let mut words = hash_16(token, &self.prefix, &counters.map(u64::to_be_bytes));
+        let mut words = hash_16(&self.prefix, &counters.map(u64::to_be_bytes));
         words[0].iter_mut().for_each(|word| *word |= 1 << 31);
         words[7].iter_mut().for_each(|word| *word |= 1);
         words
@@ -222,8 +218,7 @@ mod tests {
             if counter == 0 { COMPOSITE } else { PRIME }
         }
 
-        #[cfg(target_arch = "x86_64")]
-        fn sixteen(&self, _: Lanes8, first: u64) -> [[u32; 16]; 8] {
+        fn sixteen(&self, first: u64) -> [[u32; 16]; 8] {
             let word = |t: usize, lane: usize| {
                 let limb = self.one(first + lane as u64)[3 - t / 2];
                 (if t.is_multiple_of(2) { limb >> 32 } else { limb }) as u32

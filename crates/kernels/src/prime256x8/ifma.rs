@@ -1,7 +1,4 @@
-//! Powers modulo odd numbers of 256 bits, eight of them or of their bases side by side: tests of primes.
-//!
-//! The portable twin is any arithmetic modulo one number, such as [`Ring`](crate::mont::Ring), whose powers
-//! the tests compare: what these functions say of a number does not depend on how they compute it.
+//! The kernel with AVX-512 IFMA: eight numbers, or eight bases, side by side.
 //!
 //! # Correctness
 //! Numbers have five digits of 52 bits, and products are Montgomery's with R = 2^260. The lowest three digits of
@@ -32,22 +29,19 @@
 //! # Security
 //! For public numbers.
 
+use super::subtract;
 use crate::lanes8::Lanes8;
 use core::arch::x86_64::*;
 
-/// Says of each of sixteen odd numbers of exactly 256 bits whether 2^(n − 1) ≡ 1 (mod n), as for all
-/// primes and hardly any other.
-#[must_use]
-pub fn fermat_x16(_: Lanes8, n: &[[u64; 4]; 16]) -> [bool; 16] {
+/// As [`super::fermat_x16`].
+pub(super) fn fermat_x16(_: Lanes8, n: &[[u64; 4]; 16]) -> [bool; 16] {
     // SAFETY: the token shows that the CPU has the features.
     let mask = unsafe { fermat(n) };
     core::array::from_fn(|lane| mask >> lane & 1 == 1)
 }
 
-/// Says whether an odd n of exactly 256 bits passes a round of Miller–Rabin with each of 32 bases,
-/// which need not be below n; a multiple of n as base does no harm.
-#[must_use]
-pub fn strong_x32(_: Lanes8, n: &[u64; 4], bases: &[[u64; 4]; 32]) -> bool {
+/// As [`super::strong_x32`].
+pub(super) fn strong_x32(_: Lanes8, n: &[u64; 4], bases: &[[u64; 4]; 32]) -> bool {
     let (eights, _) = bases.as_chunks();
     // SAFETY: the token shows that the CPU has the features.
     unsafe { strong(n, core::array::from_fn(|k| &eights[k])) }
@@ -244,17 +238,6 @@ fn power_of_two(n: &[u64; 4]) -> [u64; 4] {
     a
 }
 
-/// a − b mod 2^256.
-fn subtract(a: &[u64; 4], b: &[u64; 4]) -> [u64; 4] {
-    let mut borrow = false;
-    core::array::from_fn(|i| {
-        let (d, under) = a[i].overflowing_sub(b[i]);
-        let (d, again) = d.overflowing_sub(u64::from(borrow));
-        borrow = under | again;
-        d
-    })
-}
-
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 fn fermat(n: &[[u64; 4]; 16]) -> u16 {
     debug_assert!(n.iter().all(|n| n[0] & 1 == 1 && n[3] >> 63 == 1));
@@ -384,6 +367,3 @@ impl Moduli {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

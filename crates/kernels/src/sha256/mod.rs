@@ -57,7 +57,7 @@ sha2_lanes!(24 | 32, "SHA-256 values have 24 or 32 bytes");
 sha2_scalar!(u32, 64, align: 4);
 
 /// Hashes one block.
-fn compress(state: &[u32; 8], words: &[u32; 16]) -> [u32; 8] {
+pub(crate) fn compress(state: &[u32; 8], words: &[u32; 16]) -> [u32; 8] {
     #[cfg(target_arch = "x86_64")]
     if Kernel::ShaNi.allowed() {
         // SAFETY: the CPU has the kernel's instructions.
