@@ -168,6 +168,15 @@ fn a_program_of_the_header_for_cpp() {
 }
 
 #[test]
+fn the_haskell_package() {
+    let installed = Installed::new();
+    run(Command::new("sh")
+        .arg(format!("{HERE}/../haskell/check"))
+        .arg(installed.path("usr/lib"))
+        .args(everything(5)));
+}
+
+#[test]
 fn pkg_config_cmake_and_the_soname() {
     let installed = Installed::new();
     let flags = run(Command::new("pkg-config")
