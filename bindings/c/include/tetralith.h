@@ -91,11 +91,20 @@
 // QRL's 67 bytes: descriptor, root, SEED.
 #define TETRALITH_XMSS_QRL 4
 
+// ECDSA on secp256k1 by DKLs23.
+#define TETRALITH_TSS_DKLS23 1
+
+// Ed25519 by FROST. RFC 9591.
+#define TETRALITH_TSS_FROST_ED25519 2
+
 // A key of AidosKuneen/xmss that signs with any index it is told.
 typedef struct tetralith_aidos_unprotected tetralith_aidos_unprotected;
 
 // An odd modulus of 64 to 8192 bits, with its tables.
 typedef struct tetralith_vdf tetralith_vdf;
+
+// One party's side of a run.
+typedef struct tetralith_tss_session tetralith_tss_session;
 
 // Counts of a run, and a request to stop it, for a program that wants no callback of its own.
 typedef struct tetralith_watch tetralith_watch;
@@ -278,11 +287,96 @@ int32_t tetralith_vdf_verify(const tetralith_vdf *modulus,
 // `modulus` is NULL or a handle that is not freed, and no call uses it.
 void tetralith_vdf_free(tetralith_vdf *modulus);
 
-// Frees bytes that this library allocated; NULL is allowed.
+// Overwrites and frees bytes that this library allocated; NULL is allowed.
 //
 // # Safety
 // `bytes` and `len` are what a function of this library wrote, not freed before.
 void tetralith_bytes_free(uint8_t *bytes, size_t len);
+
+// As `tetralith_vdf_compute`, with the state in the file `checkpoint`, from which a later call with the
+// same arguments goes on.
+//
+// The state is written every minute, when `progress` stops the run, and at the end; the file before it
+// stays as `CHECKPOINT.previous`. The command's `vdf eval --checkpoint` reads and writes the same file.
+// `TETRALITH_STATE` where the file is of another run, or another process uses it.
+// `tetralith_vdf_forget` removes it.
+//
+// # Safety
+// As `tetralith_vdf_compute`; `checkpoint` is a NUL-terminated text.
+int32_t tetralith_vdf_compute_resumable(const tetralith_vdf *modulus,
+                                        const uint8_t *x,
+                                        size_t x_len,
+                                        uint64_t iterations,
+                                        const char *checkpoint,
+                                        tetralith_progress progress,
+                                        void *user,
+                                        uint8_t *y,
+                                        size_t y_len);
+
+// As `tetralith_vdf_prove`, with the state in files whose names begin with `checkpoint`, from which a
+// later call with the same arguments goes on. See `tetralith_vdf_compute_resumable`; the command's
+// `vdf prove --checkpoint` reads and writes the same files.
+//
+// # Safety
+// As `tetralith_vdf_prove`; `checkpoint` is a NUL-terminated text.
+int32_t tetralith_vdf_prove_resumable(const tetralith_vdf *modulus,
+                                      const uint8_t *x,
+                                      size_t x_len,
+                                      uint64_t iterations,
+                                      int32_t system,
+                                      size_t threads,
+                                      const char *checkpoint,
+                                      tetralith_progress progress,
+                                      void *user,
+                                      uint8_t *y,
+                                      size_t y_len,
+                                      uint8_t **proof,
+                                      size_t *proof_len);
+
+// Removes the files of a checkpoint, if there are any.
+//
+// # Safety
+// `checkpoint` is a NUL-terminated text.
+int32_t tetralith_vdf_forget(const char *checkpoint);
+
+// Seals bytes, so that opening them takes `iterations` squarings modulo a new number of `bits` bits: a
+// multiple of 128 from 256 to 8192, or 0 for 2048. Sealing takes no squarings.
+//
+// Free the result with `tetralith_bytes_free`. The command's `vdf open` opens it.
+//
+// # Safety
+// `content` points to `content_len` readable bytes; `sealed` and `sealed_len` may be written.
+int32_t tetralith_vdf_seal(uint64_t iterations,
+                           uint32_t bits,
+                           const uint8_t *content,
+                           size_t content_len,
+                           uint8_t **sealed,
+                           size_t *sealed_len);
+
+// Writes how many squarings it takes to open sealed bytes.
+//
+// # Safety
+// `sealed` points to `sealed_len` readable bytes; `iterations` may be written.
+int32_t tetralith_vdf_sealed_iterations(const uint8_t *sealed,
+                                        size_t sealed_len,
+                                        uint64_t *iterations);
+
+// Opens sealed bytes, however long that takes; `progress` may be NULL.
+//
+// `checkpoint`: a file from which a later call goes on, as for `tetralith_vdf_compute_resumable`, or
+// NULL. `TETRALITH_NOT_VALID` if a byte was altered or is missing: then there is no content at all.
+// Free the content with `tetralith_bytes_free`, which overwrites it.
+//
+// # Safety
+// `sealed` points to `sealed_len` readable bytes; `checkpoint` is NULL or a NUL-terminated text;
+// `content` and `content_len` may be written.
+int32_t tetralith_vdf_open(const uint8_t *sealed,
+                           size_t sealed_len,
+                           const char *checkpoint,
+                           tetralith_progress progress,
+                           void *user,
+                           uint8_t **content,
+                           size_t *content_len);
 
 // Writes the lengths in bytes of a suite's public keys, proofs and outputs; a place may be NULL.
 //
@@ -640,6 +734,140 @@ int32_t tetralith_aidos_verify(uint32_t height,
                                size_t message_len,
                                const uint8_t *signature,
                                size_t signature_len);
+
+// Begins to make a key of which any `t` of `n` parties can sign; the result is this party's share.
+//
+// `run`: 32 bytes, the same for all parties and never used again. `me`: this party, from 1. The owner
+// carries the messages: each must reach its receiver authenticated, and those to one party confidential
+// as well, for they carry secrets.
+//
+// # Safety
+// `run` points to `run_len` readable bytes, `out` to a writable pointer.
+int32_t tetralith_tss_keygen(int32_t scheme,
+                             const uint8_t *run,
+                             size_t run_len,
+                             uint8_t me,
+                             uint8_t t,
+                             uint8_t n,
+                             tetralith_tss_session **out);
+
+// Begins to sign; the result is the signature.
+//
+// `signers`: the parties that take part, `signer_count` numbers in ascending order. DKLs23 signs a
+// digest of 32 bytes, and its signature is r, s and a recovery number, 65 bytes. FROST signs a message
+// of any length, and its signature is RFC 8032's, 64 bytes. The caller decides what may be signed.
+//
+// # Safety
+// `run`, `share`, `signers` and `message` point to as many readable bytes as their lengths say, `out` to
+// a writable pointer.
+int32_t tetralith_tss_sign(int32_t scheme,
+                           const uint8_t *run,
+                           size_t run_len,
+                           const uint8_t *share,
+                           size_t share_len,
+                           const uint8_t *signers,
+                           size_t signer_count,
+                           const uint8_t *message,
+                           size_t message_len,
+                           tetralith_tss_session **out);
+
+// Begins to replace all shares of a DKLs23 key, whose public key stays; all parties take part. The
+// result is this party's new share.
+//
+// # Safety
+// `run` and `share` point to as many readable bytes as their lengths say, `out` to a writable pointer.
+int32_t tetralith_tss_refresh(const uint8_t *run,
+                              size_t run_len,
+                              const uint8_t *share,
+                              size_t share_len,
+                              tetralith_tss_session **out);
+
+// Takes in a message that `from` sent: the true sender, which the owner's channel has authenticated.
+//
+// `TETRALITH_MALFORMED` with `message.refused` for a message that was not accepted; the run goes on
+// unchanged. Order and duplicates do not matter. Takes some milliseconds for each other party.
+//
+// # Safety
+// `session` is a handle; `message` points to `message_len` readable bytes.
+int32_t tetralith_tss_receive(const tetralith_tss_session *session,
+                              uint8_t from,
+                              const uint8_t *message,
+                              size_t message_len);
+
+// Writes the next message that is ready to `*message`, or NULL while there is none, and its receiver to
+// `*to`: a party, or 0 for all others.
+//
+// Free it with `tetralith_bytes_free`, which overwrites it: a message to one party is secret.
+//
+// # Safety
+// `session` is a handle; `to`, `message` and `message_len` may be written.
+int32_t tetralith_tss_next_message(const tetralith_tss_session *session,
+                                   uint8_t *to,
+                                   uint8_t **message,
+                                   size_t *message_len);
+
+// Writes the result to `*result` once the run has ended, and NULL before that and after it was taken.
+//
+// Free it with `tetralith_bytes_free`, which overwrites it. A share is written as the nodes' encrypted
+// files hold it, but in the clear: encrypt it before you store it. `TETRALITH_PEERS` if the run was
+// aborted because of a party; `tetralith_tss_suspects` names those among which the fault lies.
+//
+// # Safety
+// `session` is a handle; `result` and `result_len` may be written.
+int32_t tetralith_tss_result(const tetralith_tss_session *session,
+                             uint8_t **result,
+                             size_t *result_len);
+
+// Writes the parties of which a message is missing in this round, and their number; none at the end.
+//
+// # Safety
+// `session` is a handle; `parties` points to 255 writable bytes, `count` may be written.
+int32_t tetralith_tss_waiting_for(const tetralith_tss_session *session,
+                                  uint8_t *parties,
+                                  size_t *count);
+
+// Writes the parties among which the fault lies, once `tetralith_tss_result` returned
+// `TETRALITH_PEERS`, and their number.
+//
+// # Safety
+// `session` is a handle; `parties` points to 255 writable bytes, `count` may be written.
+int32_t tetralith_tss_suspects(const tetralith_tss_session *session,
+                               uint8_t *parties,
+                               size_t *count);
+
+// Frees a session and overwrites its secrets; NULL is allowed.
+//
+// # Safety
+// `session` is NULL or a handle that is not freed, and no call uses it.
+void tetralith_tss_session_free(tetralith_tss_session *session);
+
+// Writes what is public of a share: its party, t, n, each of which may be NULL, and the group's public
+// key, 33 bytes of SEC 1 for DKLs23 and 32 bytes of RFC 8032 for FROST; NULL and 0 for no key.
+//
+// # Safety
+// `share` points to `share_len` readable bytes, `key` to `key_len` writable ones; the others are NULL or
+// may be written.
+int32_t tetralith_tss_share_info(int32_t scheme,
+                                 const uint8_t *share,
+                                 size_t share_len,
+                                 uint8_t *me,
+                                 uint8_t *t,
+                                 uint8_t *n,
+                                 uint8_t *key,
+                                 size_t key_len);
+
+// Verifies a DKLs23 signature of 65 bytes for a digest of 32 bytes under a group key of 33 bytes.
+//
+// A FROST signature is an Ed25519 signature, which any library verifies. Variable time: all is public.
+//
+// # Safety
+// The pointers point to as many readable bytes as their lengths say.
+int32_t tetralith_tss_verify(const uint8_t *key,
+                             size_t key_len,
+                             const uint8_t *digest,
+                             size_t digest_len,
+                             const uint8_t *signature,
+                             size_t signature_len);
 
 #ifdef __cplusplus
 }  // extern "C"

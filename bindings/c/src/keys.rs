@@ -485,9 +485,9 @@ pub unsafe extern "C" fn tetralith_xmss_signer_remaining(
 ) -> i32 {
     guarded(|| {
         // SAFETY: the caller vouches for the handle.
-        let status = locked(unsafe { handle("signer", signer) }?)?.status();
+        let remaining = locked(unsafe { handle("signer", signer) }?)?.left();
         // SAFETY: the caller vouches for the pointer.
-        unsafe { set(left, status.left) };
+        unsafe { set(left, remaining) };
         Ok(())
     })
 }

@@ -1,6 +1,7 @@
 //! The callers' memory as slices.
 
 use crate::status::{Failed, argument};
+#[cfg(not(target_family = "wasm"))]
 use std::ffi::{CStr, c_char};
 
 /// The bytes that C points to; NULL is allowed for none.
@@ -20,6 +21,22 @@ pub(crate) unsafe fn bytes<'a>(
     }
     // SAFETY: not NULL, and the caller vouches for `len` bytes.
     Ok(unsafe { std::slice::from_raw_parts(bytes, len) })
+}
+
+/// The bytes that C points to, which are as many as the array.
+///
+/// # Safety
+/// As [`bytes`].
+#[cfg(not(target_family = "wasm"))]
+pub(crate) unsafe fn array<const N: usize>(
+    name: &str,
+    array: *const u8,
+    len: usize,
+) -> Result<[u8; N], Failed> {
+    // SAFETY: as the caller vouches.
+    let found = unsafe { bytes(name, array, len) }?;
+    let wrong = |_| argument(format!("{name} has {len} bytes, expected {N}"));
+    found.try_into().map_err(wrong)
 }
 
 /// The numbers that C points to, in the same way.

@@ -5,7 +5,6 @@ use crate::status::guarded;
 use std::ffi::c_void;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 /// Called a few times a second with the caller's pointer, the steps done and those of the whole run, on
 /// the thread that called the library. A result other than 0 stops the run with
@@ -62,7 +61,7 @@ impl Callback {
 
 /// Between two calls of a progress function.
 #[cfg(not(target_family = "wasm"))]
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// Counts of a run, and a request to stop it, for a program that wants no callback of its own.
 pub struct Watch {

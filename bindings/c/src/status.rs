@@ -50,7 +50,7 @@ macro_rules! errors {
 }
 
 #[cfg(not(target_family = "wasm"))]
-errors!(tetralith_keyring::Error);
+errors!(tetralith_keyring::Error, tetralith_tss::engine::Error);
 errors!(tetralith_vdf::Error, tetralith_vrf::Error, tetralith_xmss::Error);
 
 /// A wrong argument of the caller's program.

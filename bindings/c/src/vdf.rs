@@ -5,6 +5,7 @@ use crate::progress::{Callback, tetralith_progress};
 use crate::status::{Failed, argument, guarded};
 use std::ffi::c_void;
 use tetralith_vdf::{Error, Options, Proof, Prover, System};
+use zeroize::Zeroize;
 
 /// An odd modulus of 64 to 8192 bits, with its tables.
 pub struct Modulus(pub(crate) tetralith_vdf::Modulus);
@@ -19,11 +20,25 @@ pub const TETRALITH_VDF_PIETRZAK: i32 = 3;
 /// The most bytes of a number: what is longer takes long to reduce, and is a mistake.
 const MOST: usize = 1 << 20;
 
+/// The proof system of a number.
+pub(crate) fn system(number: i32) -> Result<System, Failed> {
+    match number {
+        TETRALITH_VDF_WESOLOWSKI => Ok(System::Wesolowski),
+        TETRALITH_VDF_N_WESOLOWSKI => Ok(System::Segmented),
+        TETRALITH_VDF_PIETRZAK => Ok(System::Pietrzak),
+        other => Err(argument(format!("no proof system has the number {other}"))),
+    }
+}
+
 /// The bytes of a number, refused if there are more than anybody means.
 ///
 /// # Safety
 /// As [`bytes`], if `len` is at most [`MOST`].
-unsafe fn number<'a>(name: &str, number: *const u8, len: usize) -> Result<&'a [u8], Failed> {
+pub(crate) unsafe fn number<'a>(
+    name: &str,
+    number: *const u8,
+    len: usize,
+) -> Result<&'a [u8], Failed> {
     if len > MOST {
         return Err(argument(format!("{name} has more than 2^20 bytes")));
     }
@@ -150,12 +165,7 @@ pub unsafe extern "C" fn tetralith_vdf_prove(
         if y.is_null() || y_len != modulus.width() || proof.is_null() || proof_len.is_null() {
             return Err(argument(format!("y needs {} bytes, the proof a place", modulus.width())));
         }
-        let system = match system {
-            TETRALITH_VDF_WESOLOWSKI => System::Wesolowski,
-            TETRALITH_VDF_N_WESOLOWSKI => System::Segmented,
-            TETRALITH_VDF_PIETRZAK => System::Pietrzak,
-            other => return Err(argument(format!("no proof system has the number {other}"))),
-        };
+        let system = self::system(system)?;
         // SAFETY: the caller vouches for the bytes.
         let (x, _) = modulus.reduce(unsafe { number("x", x, x_len) }?);
         let options = Options { threads: threads.max(1), ..Options::default() };
@@ -218,7 +228,7 @@ pub unsafe extern "C" fn tetralith_vdf_free(modulus: *mut Modulus) {
     unsafe { free(modulus) }
 }
 
-/// Frees bytes that this library allocated; NULL is allowed.
+/// Overwrites and frees bytes that this library allocated; NULL is allowed.
 ///
 /// # Safety
 /// `bytes` and `len` are what a function of this library wrote, not freed before.
@@ -227,6 +237,7 @@ pub unsafe extern "C" fn tetralith_bytes_free(bytes: *mut u8, len: usize) {
     if !bytes.is_null() {
         let slice = std::ptr::slice_from_raw_parts_mut(bytes, len);
         // SAFETY: it came from `Box::into_raw` with this length and is freed once.
-        drop(unsafe { Box::from_raw(slice) });
+        let mut slice = unsafe { Box::from_raw(slice) };
+        slice.zeroize();
     }
 }

@@ -6,7 +6,19 @@ fn the_header_is_current() {
     let config =
         cbindgen::Config::from_file(here.join("cbindgen.toml")).expect("the configuration");
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for file in ["status", "kernel", "progress", "vdf", "vrf", "xmss", "keys", "aidos"] {
+    for file in [
+        "status",
+        "kernel",
+        "progress",
+        "vdf",
+        "checkpoint",
+        "timelock",
+        "vrf",
+        "xmss",
+        "keys",
+        "aidos",
+        "tss",
+    ] {
         builder = builder.with_src(here.join("src").join(format!("{file}.rs")));
     }
     let mut made = Vec::new();

@@ -237,3 +237,14 @@ fn keys_sign_by_the_commands_rules() {
     let installed = Installed::new();
     installed.checked("keys.c", folders(&installed, &["all"]));
 }
+
+#[test]
+fn runs_go_on_from_checkpoints_and_locks_open() {
+    let installed = Installed::new();
+    installed.checked("timelock.c", folders(&installed, &[]));
+}
+
+#[test]
+fn parties_make_a_key_and_sign_with_it() {
+    Installed::new().checked("tss.c", Vec::new);
+}
