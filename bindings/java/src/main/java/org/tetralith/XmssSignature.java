@@ -38,7 +38,7 @@ abstract class XmssSignature extends SignatureSpi {
     }
 
     static StateException refused() {
-        return new StateException("state.missing", REFUSED, "sign with: tetralith xmss sign --key FILE MESSAGE");
+        return new StateException("state.missing", REFUSED, "sign with the command: tetralith xmss sign -k KEYFILE FILE");
     }
 
     @Override
