@@ -121,47 +121,21 @@ impl ExtendedSeed {
     /// [`Error::Malformed`] for another count of words, [`Error::Word`] for one that is not in the list.
     ///
     /// # Security
-    /// Words are looked up in a table: the time and the cache show which.
+    /// As [`bytes_of_words`].
     pub fn from_mnemonic(text: &str) -> Result<Self, Error> {
-        let what = "QRL mnemonic";
-        let words: Vec<&str> = text.split_ascii_whitespace().collect();
-        if words.len() != 34 {
-            return Err(Error::Malformed { what, why: "not 34 words" });
+        if text.split_ascii_whitespace().count() != 34 {
+            return Err(Error::Malformed { what: "QRL mnemonic", why: "not 34 words" });
         }
-        let list = word_list();
-        let mut bytes = Zeroizing::new(Vec::with_capacity(51));
-        let mut bits = 0;
-        for (position, word) in (1..).zip(words) {
-            let word = Zeroizing::new(word.to_ascii_lowercase());
-            let found = list.binary_search(&word.as_str());
-            let index = found.map_err(|_| Error::Word { position })?;
-            bits = bits << 12 | index as u32;
-            if position % 2 == 0 {
-                bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
-                bits = 0;
-            }
-        }
-        Self::from_bytes(&bytes)
+        Self::from_bytes(&bytes_of_words(text)?)
     }
 
     /// Writes the 34 words, 12 bits each.
     ///
     /// # Security
-    /// Words are looked up in a table: the time and the cache show which.
+    /// As [`words_of_bytes`].
     #[must_use]
     pub fn to_mnemonic(&self) -> Zeroizing<String> {
-        let list = word_list();
-        let mut text = Zeroizing::new(String::with_capacity(34 * 9));
-        for triple in self.to_bytes().chunks(3) {
-            let bits = triple.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte));
-            for index in [bits >> 12, bits & 0xfff] {
-                if !text.is_empty() {
-                    text.push(' ');
-                }
-                text.push_str(list[index]);
-            }
-        }
-        text
+        words_of_bytes(&self.to_bytes()).expect("51 is a multiple of 3")
     }
 
     /// The descriptor.
@@ -290,6 +264,60 @@ impl fmt::Display for Address {
         f.write_str("Q")?;
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+/// Writes bytes as words of QRL's list, two for each three bytes.
+///
+/// # Errors
+/// [`Error::Malformed`] where the number of bytes is no multiple of 3.
+///
+/// # Security
+/// Words are looked up in a table: the time and the cache show which.
+pub fn words_of_bytes(bytes: &[u8]) -> Result<Zeroizing<String>, Error> {
+    if !bytes.len().is_multiple_of(3) {
+        return Err(Error::Malformed { what: "QRL mnemonic", why: "not a multiple of 3 bytes" });
+    }
+    let list = word_list();
+    // Allocated once, so that no outgrown copy stays in freed memory; no word has 9 letters.
+    let mut text = Zeroizing::new(String::with_capacity(bytes.len() / 3 * 2 * 9));
+    for triple in bytes.chunks(3) {
+        let bits = triple.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+        for index in [bits >> 12, bits & 0xfff] {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(list[index]);
+        }
+    }
+    Ok(text)
+}
+
+/// Reads words of QRL's list, in letters of any case.
+///
+/// # Errors
+/// [`Error::Malformed`] for an odd number of words, [`Error::Word`] for one that is not in the list.
+///
+/// # Security
+/// Words are looked up in a table: the time and the cache show which.
+pub fn bytes_of_words(text: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    if !words.len().is_multiple_of(2) {
+        return Err(Error::Malformed { what: "QRL mnemonic", why: "an odd number of words" });
+    }
+    let list = word_list();
+    let mut bytes = Zeroizing::new(Vec::with_capacity(words.len() / 2 * 3));
+    let mut bits = 0;
+    for (position, word) in (1..).zip(words) {
+        let word = Zeroizing::new(word.to_ascii_lowercase());
+        let found = list.binary_search(&word.as_str());
+        let index = found.map_err(|_| Error::Word { position })?;
+        bits = bits << 12 | index as u32;
+        if position % 2 == 0 {
+            bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
+            bits = 0;
+        }
+    }
+    Ok(bytes)
 }
 
 /// QRL's 4096 words, in alphabetical order.
