@@ -6,8 +6,17 @@
 //! - *tight*: every limb < 2^52. Every function returns tight elements.
 //! - *loose*: every limb < 2^54. Every function takes loose elements.
 //!
-//! This module is the oracle of the vector kernels and what runs where they cannot. Nothing here
+//! Products are made in one of two ways, [`wide`] or, on WebAssembly, [`narrow`], with the same limbs in
+//! and out. This module is the oracle of the vector kernels and what runs where they cannot. Nothing here
 //! branches on, or indexes by, the value of an element, so elements may be secret.
+
+pub mod narrow;
+pub mod wide;
+
+#[cfg(target_family = "wasm")]
+use narrow as fastest;
+#[cfg(not(target_family = "wasm"))]
+use wide as fastest;
 
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroize;
@@ -29,10 +38,6 @@ const P16: [u64; 5] = [
     16 * ((1 << 51) - 1),
     16 * ((1 << 51) - 1),
 ];
-
-fn m(a: u64, b: u64) -> u128 {
-    u128::from(a) * u128::from(b)
-}
 
 impl Fe {
     /// Zero.
@@ -133,36 +138,15 @@ impl Fe {
     }
 
     /// The product.
-    ///
-    /// # Correctness
-    /// Loose limbs are below 2^54 and 19·2^54 < 2^59, so a column of five products is below
-    /// 5·2^113 < 2^116. See `reduce_wide`.
     #[must_use]
     pub fn mul(&self, other: &Fe) -> Fe {
-        let (a, b) = (&self.0, &other.0);
-        let b19: [u64; 5] = core::array::from_fn(|i| b[i] * 19);
-        Fe(reduce_wide([
-            m(a[0], b[0]) + m(a[4], b19[1]) + m(a[3], b19[2]) + m(a[2], b19[3]) + m(a[1], b19[4]),
-            m(a[1], b[0]) + m(a[0], b[1]) + m(a[4], b19[2]) + m(a[3], b19[3]) + m(a[2], b19[4]),
-            m(a[2], b[0]) + m(a[1], b[1]) + m(a[0], b[2]) + m(a[4], b19[3]) + m(a[3], b19[4]),
-            m(a[3], b[0]) + m(a[2], b[1]) + m(a[1], b[2]) + m(a[0], b[3]) + m(a[4], b19[4]),
-            m(a[4], b[0]) + m(a[3], b[1]) + m(a[2], b[2]) + m(a[1], b[3]) + m(a[0], b[4]),
-        ]))
+        Fe(fastest::mul(&self.0, &other.0))
     }
 
     /// The square.
     #[must_use]
     pub fn square(&self) -> Fe {
-        let a = &self.0;
-        let d: [u64; 4] = core::array::from_fn(|i| a[i] * 2);
-        let (a3_19, a4_19) = (a[3] * 19, a[4] * 19);
-        Fe(reduce_wide([
-            m(a[0], a[0]) + m(d[1], a4_19) + m(d[2], a3_19),
-            m(d[0], a[1]) + m(d[2], a4_19) + m(a[3], a3_19),
-            m(d[0], a[2]) + m(a[1], a[1]) + m(d[3], a4_19),
-            m(d[0], a[3]) + m(d[1], a[2]) + m(a[4], a4_19),
-            m(d[0], a[4]) + m(d[1], a[3]) + m(a[2], a[2]),
-        ]))
+        Fe(fastest::square(&self.0))
     }
 
     /// The 2^n-th power; `n` is public.
@@ -285,27 +269,6 @@ fn carry(t: [u64; 5]) -> [u64; 5] {
         (t[3] & MASK51) + c[2],
         (t[4] & MASK51) + c[3],
     ]
-}
-
-/// Reduces five columns of products.
-///
-/// # Correctness
-/// Columns below 2^116 give carries below 2^65 + a little, so the running sums stay below 2^117;
-/// the top column holds no factor 19 and is below 5·2^108 + 2^66, so its carry is below 2^60 and
-/// 19 times it, with a 51-bit limb, below 2^65: that last step is done in 128 bits.
-fn reduce_wide(mut c: [u128; 5]) -> [u64; 5] {
-    let mask = u128::from(MASK51);
-    let mut r = [0u64; 5];
-    for i in 0..4 {
-        debug_assert!(c[i] < 1 << 117);
-        c[i + 1] += c[i] >> 51;
-        r[i] = (c[i] & mask) as u64;
-    }
-    r[4] = (c[4] & mask) as u64;
-    let low = u128::from(r[0]) + 19 * (c[4] >> 51);
-    r[0] = (low & mask) as u64;
-    r[1] += (low >> 51) as u64;
-    r
 }
 
 impl ConditionallySelectable for Fe {
