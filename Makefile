@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: python, engines, go, java, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, js, engines, go, java, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -69,6 +69,11 @@ ROWS ?= 1000000
 engines: python
 	$(CARGO) build --locked --release -p tetralith
 	ROWS=$(ROWS) sh bindings/python/examples/run
+
+# The npm package, below target/npm, and its tests with it in a fresh folder, beside npm's qrllib.
+.PHONY: js
+js: test-tools
+	CARGO='$(CARGO)' sh bindings/js/pack
 
 # The C library below PREFIX, or below DESTDIR for a package.
 .PHONY: install-c

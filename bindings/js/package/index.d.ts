@@ -1,0 +1,6 @@
+export { TetralithError } from './errors.js';
+export type { Kind } from './errors.js';
+export * as vrf from './vrf.js';
+export * as xmss from './xmss.js';
+export * as vdf from './vdf.js';
+export * as tss from './tss.js';
