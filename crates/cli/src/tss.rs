@@ -293,7 +293,7 @@ fn approve_reshare(context: Context, command: &Reshare) -> Outcome {
     let mut request = json!({ "key": client.key(command.key.as_deref())? });
     command.fill(&mut request);
     let approved = client.post("/v1/approvals", &request)?;
-    context.answer(format!("approved the resharing {}", text(&approved["digest"])), approved)
+    context.answer(format!("approved the resharing {}", text(&approved["resharing"])), approved)
 }
 
 fn delete(context: Context, command: &Delete) -> Outcome {

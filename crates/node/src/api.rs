@@ -24,6 +24,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use door::{Door, Role};
+use requests::Approval;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -162,9 +163,16 @@ async fn delete_key(
 }
 
 async fn approve(State(api): State<Api>, body: Bytes) -> Answer {
-    let (key, digest) = requests::approval(&api.shared, &body)?;
-    api.shared.blocking(move |shared| shared.log.approve(&key, &digest)).await??;
-    Ok(Json(json!({ "ok": true, "key": key, "digest": hex::encode(digest) })))
+    match requests::approval(&api.shared, &body)? {
+        (key, Approval::Digest(digest)) => {
+            api.shared.blocking(move |shared| shared.log.approve(&key, &digest)).await??;
+            Ok(Json(json!({ "ok": true, "key": key, "digest": hex::encode(digest) })))
+        }
+        (key, Approval::Resharing(name)) => {
+            api.shared.blocking(move |shared| shared.log.approve_reshare(&key, &name)).await??;
+            Ok(Json(json!({ "ok": true, "key": key, "resharing": hex::encode(name) })))
+        }
+    }
 }
 
 async fn keys(State(api): State<Api>) -> Answer {

@@ -361,9 +361,31 @@ impl Log {
         exists(&mut connection, "SELECT 1 FROM approval WHERE key = ? AND digest = ?", &arguments)
     }
 
+    /// Approves that this node helps with a resharing.
+    ///
+    /// It is kept apart from the digests: those may be chosen by whoever wants a signature, as the hash of
+    /// a message that says just what a resharing's name is made of.
+    pub(crate) fn approve_reshare(&self, key: &KeyId, name: &[u8; 32]) -> Result<(), Error> {
+        let row = [key.to_string(), resharing(name)];
+        self.lock().execute("INSERT OR IGNORE INTO approval VALUES (?, ?)", row)?;
+        Ok(())
+    }
+
+    /// Says whether this node may help with a resharing.
+    pub(crate) fn is_reshare_approved(&self, key: &KeyId, name: &[u8; 32]) -> Result<bool, Error> {
+        let arguments = [&key.to_string(), &resharing(name)];
+        let mut connection = self.lock();
+        exists(&mut connection, "SELECT 1 FROM approval WHERE key = ? AND digest = ?", &arguments)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How the approval of a resharing is kept among those of digests, which are 64 hex digits.
+fn resharing(name: &[u8; 32]) -> String {
+    format!("reshare {}", hex::encode(name))
 }
 
 /// Deletes the oldest ceremonies without a result that a node proposed, but for the latest `keep`.

@@ -87,19 +87,28 @@ fn sharing(shared: &Shared, request: Reshare) -> Result<(Arc<Key>, u8, Vec<PeerI
     Ok((key, threshold, parties))
 }
 
-/// Reads the approval of a digest under a key, or of a new sharing: for that too there is a digest.
-pub(super) fn approval(shared: &Shared, body: &[u8]) -> Result<(KeyId, [u8; 32]), Failure> {
+/// What is approved under a key.
+pub(super) enum Approval {
+    /// A signature of this digest.
+    Digest([u8; 32]),
+    /// The resharing of this name.
+    Resharing([u8; 32]),
+}
+
+/// Reads the approval of a digest under a key, or of a new sharing.
+pub(super) fn approval(shared: &Shared, body: &[u8]) -> Result<(KeyId, Approval), Failure> {
     let fields: serde_json::Value = json(body)?;
     if fields.get("threshold").or(fields.get("parties")).is_some() {
         let (key, threshold, parties) = sharing(shared, json(body)?)?;
-        return Ok((key.id, ceremony::approval(&key.sharing(), threshold, &parties)));
+        let name = ceremony::approval(&key.sharing(), threshold, &parties);
+        return Ok((key.id, Approval::Resharing(name)));
     }
     let request: Sign = json(body)?;
     if request.signers.is_some() {
         return Err(Failure::invalid("request.malformed", "an approval names no signers"));
     }
     let (key, digest) = what(shared, &request)?;
-    Ok((key.id, digest))
+    Ok((key.id, Approval::Digest(digest)))
 }
 
 /// The key that is named, by its 32 hex digits.

@@ -93,7 +93,7 @@ impl Shared {
         let from = old.sharing();
         // Who asks a node's own API has approved it there.
         let digest = approval(&from, threshold, &parties);
-        self.blocking(move |shared| shared.log.approve(&key, &digest)).await??;
+        self.blocking(move |shared| shared.log.approve_reshare(&key, &digest)).await??;
         let public = move |shared: &Self| {
             let share = shared.shares.share(&from)?;
             shared.engine.public(&share).map_err(Error::Engine)
@@ -190,7 +190,9 @@ impl Shared {
                 return Ok(Some(Unwilling { reason, code: Some(refusal::SHARING) }));
             }
             let digest = approval(&plan.from, plan.threshold.t(), &plan.parties);
-            if !plan.is_refresh(old.t()) && !self.log.is_approved(&plan.from.key, &digest)? {
+            if !plan.is_refresh(old.t())
+                && !self.log.is_reshare_approved(&plan.from.key, &digest)?
+            {
                 return refuse("this node has not approved these parties with this threshold");
             }
         }

@@ -116,6 +116,11 @@ fn confirmations_and_approvals_are_kept() {
     log.approve(&key, &[3; 32]).unwrap();
     assert!(log.is_approved(&key, &[3; 32]).unwrap());
     assert!(!log.is_approved(&key, &[4; 32]).unwrap());
+    // Who approves a digest has not approved the resharing of that name, nor the other way round.
+    assert!(!log.is_reshare_approved(&key, &[3; 32]).unwrap());
+    log.approve_reshare(&key, &[4; 32]).unwrap();
+    assert!(log.is_reshare_approved(&key, &[4; 32]).unwrap());
+    assert!(!log.is_approved(&key, &[4; 32]).unwrap());
 }
 
 #[test]
