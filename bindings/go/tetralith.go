@@ -4,7 +4,8 @@
 //
 //   - [tetralith.example/tetralith/vrf]: verifiable random functions, one proof or columns of them;
 //   - [tetralith.example/tetralith/xmss]: post-quantum XMSS signatures;
-//   - [tetralith.example/tetralith/vdf]: sequential squaring and proofs of delay;
+//   - [tetralith.example/tetralith/vdf]: sequential squaring, proofs of delay and time-locks;
+//   - [tetralith.example/tetralith/tss]: threshold signatures;
 //   - [tetralith.example/tetralith/compat/aidos]: the names of the package AidosKuneen/xmss.
 //
 // Native code does the work and picks the fastest instructions of the CPU when it runs. On Linux and

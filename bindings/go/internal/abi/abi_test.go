@@ -9,6 +9,7 @@ import (
 
 	_ "tetralith.example/tetralith"
 	"tetralith.example/tetralith/internal/abi"
+	_ "tetralith.example/tetralith/tss"
 	_ "tetralith.example/tetralith/vdf"
 	_ "tetralith.example/tetralith/vrf"
 	_ "tetralith.example/tetralith/xmss"
