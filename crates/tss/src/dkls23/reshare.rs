@@ -149,13 +149,13 @@ fn check(old: &PublicKeyPackage, dealers: &[Dealer], new: Threshold) -> Result<u
     if !numbers.windows(2).all(|pair| pair[0] < pair[1]) {
         return refuse("two dealers have the same number");
     }
-    let leave = numbers.iter().filter(|&&number| number > new.n());
+    let mut leave = numbers.iter().filter(|&&number| number > new.n());
     if !leave.clone().zip(u16::from(new.n()) + 1..).all(|(&number, next)| u16::from(number) == next)
     {
         return refuse("the dealers that leave are not numbered from n + 1");
     }
     // Their numbers are the next ones up to 255: so the sum is at most that.
-    Ok(leave.last().copied().unwrap_or(new.n()))
+    Ok(leave.next_back().copied().unwrap_or(new.n()))
 }
 
 impl Session for Reshare {

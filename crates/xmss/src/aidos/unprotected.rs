@@ -51,7 +51,7 @@ pub fn params(height: u32, layers: u32) -> Result<Params, Error> {
     };
     let params = match (height, layers) {
         (1..=20, 0) => super::params(height).or_else(|| Params::unnamed(height, 0)),
-        (20 | 40 | 60, 1..=15) if height % layers == 0 => Params::unnamed(height, layers),
+        (20 | 40 | 60, 1..=15) if height.is_multiple_of(layers) => Params::unnamed(height, layers),
         _ => return refused(),
     };
     params.filter(|params| params.tree_height() <= 20).map_or_else(refused, Ok)
