@@ -145,15 +145,17 @@ def with_ray(path: str, verify: Callable) -> list[int]:
 
 def with_spark(path: str, verify: Callable) -> list[int]:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import BinaryType, BooleanType
+    from pyspark.sql.types import BinaryType, BooleanType, StructField, StructType
 
     session = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false")
     session = session.config("spark.sql.execution.arrow.maxRecordsPerBatch", "50000").getOrCreate()
     try:
         frame = session.read.parquet(path)
-        schema = frame.schema.add("valid", BooleanType())
+        added = [StructField("valid", BooleanType())]
         if "proof" in frame.columns:
-            schema = schema.add("output", BinaryType())
+            added.append(StructField("output", BinaryType()))
+        # Not `frame.schema.add`, which changes the frame's own schema.
+        schema = StructType([*frame.schema.fields, *added])
 
         def batches(parts: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
             return map(verify, parts)
