@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: python, js, engines, go, java, install-c, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, js, engines, go, java, install-c, deb, archive, image, sbom, book, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -80,6 +80,18 @@ js: test-tools
 install-c: tools
 	$(CARGO) build --locked --release -p tetralith-c
 	sh bindings/c/install
+
+# Files that people install, below target/dist: a Debian package, an archive with one static program, a
+# container's image, a list of what is inside (CycloneDX).
+.PHONY: deb archive image sbom
+deb archive image sbom: tools
+	@CARGO='$(CARGO)' sh packaging/release $@
+
+# The pages of docs as a book, below target/book.
+.PHONY: book
+book: tools
+	mdbook --version >/dev/null 2>&1 || $(CARGO) install --locked mdbook@0.5.4
+	mdbook build docs
 
 bench: tools
 	$(CARGO) build --locked --release -p tetralith

@@ -26,3 +26,8 @@ pub use aside::{Access, Aside, aside_of, create_new, rename, replace};
 pub use identity::identity;
 pub use name::{beside, folder, remove, resolved, sync_folder};
 pub use open::{is_at, open_regular, try_lock};
+
+/// The package's own README, whose example is run like the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

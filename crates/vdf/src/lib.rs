@@ -46,3 +46,8 @@ pub use modulus::{Element, Modulus, Residue, parse_hex};
 pub use proof::{Expected, Input, Proof};
 pub use prover::{Next, Options, Prover};
 pub use transcript::{Statement, System};
+
+/// The package's own README, whose example is run like the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -40,3 +40,8 @@ pub use many::{Row, kernel, output_many, prove_kernel, prove_many, verify_many, 
 pub use proof::{Output, Proof};
 pub use suite::Suite;
 pub use verify::{proof_to_hash, verify};
+
+/// The package's own README, whose example is run like the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -65,3 +65,8 @@ pub use seeds::Seeds;
 pub use sign::{Signer, StreamSigner};
 pub use tree::Progress;
 pub use verify::{Item, Signature, StreamVerifier, verify_many};
+
+/// The package's own README, whose example is run like the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

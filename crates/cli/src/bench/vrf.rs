@@ -46,8 +46,7 @@ fn headers(runner: &mut Runner, threads: usize) -> Outcome {
     if !runner.wants("vrf.verify_headers", suite.name()) || threads > runner.context.threads {
         return Ok(());
     }
-    let bytes: &[u8] =
-        include_bytes!("../../../../vectors/vrf/cardano-eras/mainnet_babbage_7854823.header");
+    let bytes: &[u8] = include_bytes!("../../vectors/mainnet_babbage_7854823.header");
     let nonce = hex::decode("8dad163edf4607452fec9c5955d593fb598ca728bae162138f88da6667bba79b");
     let nonce: [u8; 32] = nonce.expect("hex").try_into().expect("32 bytes");
     let n = 4096;

@@ -4,7 +4,7 @@ use super::Demo;
 use crate::failure::{Exit, Failure, Outcome};
 use serde_json::Value;
 
-const VECTORS: &str = include_str!("../../../../vectors/vdf/rsa2048_squaring.json");
+const VECTORS: &str = include_str!("../../vectors/rsa2048_squaring.json");
 
 /// What is hashed to the input of the proofs.
 const SEED: &str = "a demo of Tetralith";

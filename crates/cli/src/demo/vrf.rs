@@ -8,19 +8,19 @@ use tetralith_vrf::{SecretKey, Suite};
 
 macro_rules! vector {
     ($name:literal) => {
-        include_bytes!(concat!("../../../../vectors/vrf/", $name))
+        include_bytes!(concat!("../../vectors/", $name))
     };
 }
 
 /// Headers of Cardano's pre-production network.
 const HEADERS: [(&str, &[u8]); 4] = [
-    ("preprod_70070331.cbor", vector!("cardano-headers/preprod_70070331.cbor")),
-    ("preprod_70070379.cbor", vector!("cardano-headers/preprod_70070379.cbor")),
-    ("preprod_70070426.cbor", vector!("cardano-headers/preprod_70070426.cbor")),
-    ("preprod_70070464.cbor", vector!("cardano-headers/preprod_70070464.cbor")),
+    ("preprod_70070331.cbor", vector!("preprod_70070331.cbor")),
+    ("preprod_70070379.cbor", vector!("preprod_70070379.cbor")),
+    ("preprod_70070426.cbor", vector!("preprod_70070426.cbor")),
+    ("preprod_70070464.cbor", vector!("preprod_70070464.cbor")),
 ];
-const NONCES: &[u8] = vector!("cardano-headers/nonces.json");
-const EXAMPLES: &[u8] = vector!("rfc9381/ecvrf_vectors.json");
+const NONCES: &[u8] = vector!("nonces.json");
+const EXAMPLES: &[u8] = vector!("ecvrf_vectors.json");
 
 /// How many proofs are verified at once.
 const MANY: u64 = 1000;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const KILLS: u32 = 24;
 
 pub(super) fn run(demo: &mut Demo) -> Outcome {
-    demo.file("README.md", include_bytes!("../../../../README.md"))?;
+    demo.file("README.md", include_bytes!("../../README.md"))?;
     demo.file("changed.md", b"# Another text\n")?;
     demo.succeeds(
         "Make a key in a durable state store",
