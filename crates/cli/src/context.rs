@@ -93,7 +93,7 @@ impl Context {
         let (taken, at) = (output.output.display(), at.display());
         let message = format!("{taken} was taken meanwhile: the result is in {at}");
         let mut failure = Failure::new(Exit::Environment, "io.exists", message)
-            .hint("it is whole: move it to where it belongs");
+            .hint("the file is complete: move it to its place");
         if let Value::Object(fields) = fields {
             failure.fields.extend(fields);
         }

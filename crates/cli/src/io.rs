@@ -308,7 +308,7 @@ pub(crate) fn check_private(context: Context, path: &Path) -> Outcome {
 /// A file with a secret that everyone may change.
 pub(crate) fn exposed(path: &Path, message: impl Display) -> Failure {
     Failure::new(Exit::Environment, "file.exposed", message)
-        .hint(format!("see that it is unchanged, then run chmod 600 {}", path.display()))
+        .hint(format!("check that nobody changed it, then run chmod 600 {}", path.display()))
 }
 
 pub(crate) fn exists(path: &Path) -> Failure {

@@ -67,7 +67,7 @@ impl From<Error> for Failure {
         let message = error.to_string();
         match error {
             Error::Config { .. } => Failure::usage("config.invalid", message)
-                .hint("mend node.toml; docs/node.md lists its fields"),
+                .hint("fix node.toml; docs/node.md lists its fields"),
             Error::KeyFile { source, .. } => Failure { message, ..source.into() },
             Error::Malformed { .. } => Failure::usage("input.malformed", message),
             Error::Exposed { path, .. } => crate::io::exposed(&path, message),

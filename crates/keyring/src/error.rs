@@ -95,7 +95,7 @@ pub enum Error {
     #[error("this build has no {0} store")]
     NotBuilt(&'static str),
     /// Only a range of the indices is for this place, and an exported key would not know its end.
-    #[error("only the indices below {until} of {limit} are for this place")]
+    #[error("this state may use only the indices below {until} of {limit}")]
     Range {
         /// The end of the range.
         until: u64,

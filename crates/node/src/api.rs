@@ -254,7 +254,7 @@ async fn ready(State(api): State<Api>) -> Answer {
         return unready("disk.write", reason, "free space on the disk of the node's folder");
     }
     if let Some((file, _)) = shared.shares.damaged().first() {
-        let hint = "restore the file from a backup and restart; GET /v1/status says what is wrong";
+        let hint = "restore the file from a backup and restart; GET /v1/status gives the reason";
         return unready("shares.damaged", format!("{file} is damaged"), hint);
     }
     if let Some(key) = shared.shares.lost().first() {

@@ -113,7 +113,7 @@ impl<'a> Watched<'a> {
             return Ok(Evaluation::new(modulus, x, iterations)?);
         };
         if let Some(problem) = problem {
-            let text = format!("{problem}; going back to the checkpoint before");
+            let text = format!("{problem}; resuming from the previous checkpoint");
             self.context.log("checkpoint.damaged", text, json!({}));
         }
         checkpoint.expect(modulus, x, iterations)?;
@@ -157,7 +157,7 @@ impl<'a> Watched<'a> {
             checkpoint.save(path).map_err(|error| {
                 let message = format!("{}: {error}", path.display());
                 Failure::new(Exit::Environment, "io.file", message)
-                    .hint("the checkpoint before is intact; make room and run the command again")
+                    .hint("the previous checkpoint is intact; free disk space and rerun the command")
             })?;
         }
         Ok(())
@@ -173,7 +173,7 @@ pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
 
 /// What is told of an error of the machine: a sentence, and the fields of its event.
 pub(super) fn describe_fault(Fault { found_at, back_to }: Fault) -> (String, Value) {
-    let on = if back_to < found_at { "going back to" } else { "going on with what was kept of" };
+    let on = if back_to < found_at { "resuming from" } else { "resuming from the saved" };
     let (found, back) = (squarings(found_at), squarings(back_to));
     let text = format!("the machine made an error, found after {found}; {on} {back}");
     (text, json!({ "found_at": found_at, "back_to": back_to }))
@@ -190,11 +190,11 @@ fn at_checkpoint(error: Error, path: &Path) -> Failure {
         (Error::Magic { .. } | Error::Version { .. }, true, _) => {
             (&name, "name another checkpoint".into())
         }
-        (_, true, false) => (&name, "there is none before it; delete it to begin anew".into()),
+        (_, true, false) => (&name, "there is no earlier checkpoint; delete it to start over".into()),
         (_, true, true) => {
-            (&name, format!("{copy} does not help either; delete both to begin anew"))
+            (&name, format!("{copy} cannot be used either; delete both to start over"))
         }
-        (_, false, _) => (&copy, "delete it to begin anew".into()),
+        (_, false, _) => (&copy, "delete it to start over".into()),
     };
     let failure = Failure::from(error);
     let message = format!("{about}: {}", failure.message);
@@ -209,5 +209,5 @@ fn interrupted(evaluation: &Evaluation) -> Failure {
 /// The failure of a run whose state is kept.
 pub(super) fn stopped_by_signal() -> Failure {
     Failure::new(Exit::Environment, "interrupted", "stopped by a signal")
-        .hint("the state is in the checkpoint: run the same command to go on")
+        .hint("rerun the same command to resume from the checkpoint")
 }

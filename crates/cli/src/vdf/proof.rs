@@ -165,7 +165,7 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
     match trouble {
         None => {}
         Some(Trouble::Damaged) => {
-            let text = "what was kept of the run is damaged; going back to what is whole";
+            let text = "part of the saved run is corrupt; resuming from the last intact part";
             context.log("checkpoint.damaged", text, json!({}));
         }
     }
@@ -175,13 +175,13 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
 fn at_run(error: Error, path: Option<&Path>) -> Failure {
     let Some(path) = path else { return error.into() };
     let hint = match error {
-        Error::CheckpointMemory => "give the --memory with which it was begun".to_owned(),
+        Error::CheckpointMemory => "rerun with the --memory of the first run".to_owned(),
         Error::Io(_) => {
-            "what was kept before is intact; make room and run the command again".into()
+            "the previous state is intact; free disk space and rerun the command".into()
         }
         Error::CheckpointDamaged(_) => format!(
-            "delete {}: with the --memory, --threads and --segments that it was begun with, the same \
-             command goes on from the other files",
+            "delete {}: with the --memory, --threads and --segments of the first run, the same \
+             command resumes from the other files",
             kept(path)
         ),
         _ => return error.into(),

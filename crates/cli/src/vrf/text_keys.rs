@@ -104,7 +104,7 @@ fn of_bech32(prefix: &str, text: &str) -> Outcome<Vec<u8>> {
     checked.map(|checked| checked.byte_iter().collect()).ok_or_else(|| {
         let message = format!("not valid bech32 with the prefix {prefix}");
         Failure::usage("input.bech32", message)
-            .hint("check that the text is whole: its last 6 characters are a checksum")
+            .hint("check that the text is complete: its last 6 characters are a checksum")
     })
 }
 

@@ -186,12 +186,12 @@ fn refused(path: &Path, error: Error) -> Failure {
         Error::Malformed { why, .. } => (Exit::Usage, why.to_owned()),
         error => (Exit::Environment, error.to_string()),
     };
-    let message = format!("cannot go on with {}: {why}", path.display());
+    let message = format!("cannot resume {}: {why}", path.display());
     Failure::new(exit, "key.partial", message).hint(hint(path))
 }
 
 fn hint(path: &Path) -> String {
-    format!("run the command that began the key, or delete {} to begin anew", path.display())
+    format!("rerun the command that began this key, or delete {} to start over", path.display())
 }
 
 /// What a file of leaves says of its seeds: sealed under the passphrase, nothing where they come from
@@ -255,7 +255,7 @@ pub(super) fn compute(
     key.map_err(|error| match error {
         Error::Cancelled => Failure::new(Exit::Environment, "interrupted", "stopped by a signal")
             .hint(match partial {
-                Some(_) => "the same command goes on",
+                Some(_) => "rerun the same command to resume",
                 None => "nothing was written",
             }),
         error => error.into(),

@@ -43,9 +43,9 @@ pub(crate) fn change(context: Context, arguments: Passphrase) -> Outcome {
     // Nobody can tell a key that was sealed wrongly from one whose passphrase is forgotten.
     let again = KeyFile::from_text(&text)?.open(new.bytes())?;
     if *again != *secret {
-        let message = "the key that was sealed anew is not the old one; nothing was changed";
+        let message = "the resealed key differs from the old one; nothing was changed";
         return Err(Failure::new(Exit::Environment, "key.fault", message)
-            .hint("this machine made a mistake; check its memory"));
+            .hint("suspected hardware fault: check the memory and the CPU"));
     }
     staged.finish()?;
     let (name, encrypted) = (path.display().to_string(), sealed.is_encrypted());

@@ -200,7 +200,7 @@ fn account(context: Context, signer: Signer) -> Status {
     let status = signer.status();
     // Signatures are there and their indices spent, whatever comes of the account.
     let status = signer.close(store::now()).unwrap_or_else(|error| {
-        let text = format!("warning: what was signed counts as lost indices: {error}");
+        let text = format!("warning: the indices of these signatures will count as lost: {error}");
         context.event("state.unsettled", text, json!({}));
         status
     });

@@ -249,7 +249,7 @@ fn tell(context: Context, arguments: &Export, export: &tetralith_keyring::Export
         );
         context.event("key.copied", text, json!({ "next": next, "left": left }));
     } else {
-        let text = format!("the key no longer signs here; go on with it at index {next}");
+        let text = format!("the key no longer signs here; elsewhere, resume at index {next}");
         context.event("key.moved", text, json!({ "next": next }));
     }
 }

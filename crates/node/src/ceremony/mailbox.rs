@@ -61,7 +61,7 @@ pub(crate) enum Dropped {
 /// Why a ceremony cannot begin here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
-    #[error("as many ceremonies of one proposer run and wait as are allowed")]
+    #[error("the proposer has reached its limit of ceremonies")]
     Peer,
     #[error("this ceremony runs already")]
     Runs,

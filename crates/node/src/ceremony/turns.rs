@@ -51,7 +51,7 @@ pub(crate) struct Turn {
 
 /// The caller's line is as long as it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("as many ceremonies wait as are allowed")]
+#[error("the queue of ceremonies is full")]
 pub(crate) struct LineFull;
 
 impl Turns {

@@ -177,7 +177,7 @@ pub enum StateError {
     #[error("the state is that of another key")]
     OtherKey,
     /// The record was changed behind this process's back.
-    #[error("the state was changed by somebody else (its epoch is not {expected:?})")]
+    #[error("another process changed the state (its epoch is not {expected:?})")]
     Conflict {
         /// The epoch that the record should have had.
         expected: Option<u64>,
@@ -196,7 +196,7 @@ pub enum StateError {
         seen: u64,
     },
     /// The note of how far the state was seen is empty or damaged, so an older state would not show.
-    #[error("{path} is damaged, so nobody knows whether an older state was put back")]
+    #[error("{path} is corrupt, so an older state may have been restored unnoticed")]
     Unnoted {
         /// The file of the note.
         path: String,

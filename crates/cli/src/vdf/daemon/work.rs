@@ -35,7 +35,7 @@ pub(super) fn run(log: &Log, store: &Store, settings: Settings) {
             let id = &entry.challenge.id;
             let aside = entry.challenge.aside(store.jobs());
             let text = format!(
-                "challenge {id}: what was damaged of its state lies in {}; it goes on without that",
+                "challenge {id}: the corrupt part of its state was moved to {}; the run resumes without it",
                 aside.display()
             );
             log.event("challenge.set_aside", text, json!({ "id": id }));
@@ -107,7 +107,7 @@ fn end(store: &Store, entry: &Entry, status: Status, proof: Option<&[u8]>) -> Ou
 }
 
 const AGAIN: &str =
-    "what was saved before is whole: make room or repair that, and submit the challenge again";
+    "the saved state is intact: free disk space or fix the disk, then submit the challenge again";
 
 /// What ended a run whose state is kept at this name, and what to do next.
 fn explain(error: Error, kept: &Path) -> Failure {
@@ -123,12 +123,12 @@ fn explain(error: Error, kept: &Path) -> Failure {
         }
         Error::CheckpointMemory => {
             "start the daemon with the --memory it had and submit the challenge again, or delete it \
-             first to begin anew"
+             first to start over"
         }
         Error::ModulusPublished { .. } => return error.into(),
         // A request was checked when it was taken: this is about the files.
         _ => {
-            "submit the challenge again: what is damaged is set aside, and it goes on without that"
+            "submit the challenge again: the corrupt part is set aside, and the run resumes without it"
         }
     };
     let mut failure = Failure::from(error);
@@ -239,7 +239,7 @@ impl<'a> Watch<'a> {
     fn tell(&self, trouble: Trouble) {
         let (event, text) = match trouble {
             Trouble::Damaged => {
-                ("challenge.repaired", "its state was damaged; going back to what is whole")
+                ("challenge.repaired", "part of its state was corrupt; resuming from the last intact part")
             }
         };
         self.log.event(event, text, json!({ "id": self.entry.challenge.id }));
