@@ -216,7 +216,7 @@ impl From<Error> for Failure {
                 "keygen --derivation prf-counter makes keys that can be exported there"
             }
             Error::NotPkcs8 => "export it with --format aidos, or a QRL key with --format qrl-seed",
-            Error::Fault => "this machine made a mistake; sign on another",
+            Error::Fault => "suspected hardware fault: sign on another machine",
             _ => return Failure::of(error.exit_code(), error.code(), error),
         };
         Failure::of(error.exit_code(), error.code(), error).hint(hint)

@@ -156,8 +156,9 @@ impl<'a> Watched<'a> {
             tell_fault(self.context, fault);
             checkpoint.save(path).map_err(|error| {
                 let message = format!("{}: {error}", path.display());
-                Failure::new(Exit::Environment, "io.file", message)
-                    .hint("the previous checkpoint is intact; free disk space and rerun the command")
+                Failure::new(Exit::Environment, "io.file", message).hint(
+                    "the previous checkpoint is intact; free disk space and rerun the command",
+                )
             })?;
         }
         Ok(())
@@ -190,7 +191,9 @@ fn at_checkpoint(error: Error, path: &Path) -> Failure {
         (Error::Magic { .. } | Error::Version { .. }, true, _) => {
             (&name, "name another checkpoint".into())
         }
-        (_, true, false) => (&name, "there is no earlier checkpoint; delete it to start over".into()),
+        (_, true, false) => {
+            (&name, "there is no earlier checkpoint; delete it to start over".into())
+        }
         (_, true, true) => {
             (&name, format!("{copy} cannot be used either; delete both to start over"))
         }

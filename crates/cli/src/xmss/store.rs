@@ -78,7 +78,7 @@ impl From<Error> for Failure {
             Error::KeyFile { path, source } => key::named(&path, source),
             Error::Key(error) => error.into(),
             Error::State { source: StateError::Io(_), file: None } => {
-                failure.hint("see that the server runs and is reached; no index was used")
+                failure.hint("check that the server is running and reachable; no index was used")
             }
             Error::State { source, .. } => failure.hint(hint(&source)),
             Error::Missing { elsewhere: Some(place), .. } => failure.hint(format!(

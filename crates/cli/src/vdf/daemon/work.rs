@@ -238,9 +238,10 @@ impl<'a> Watch<'a> {
     /// Tells the operator what happened to the files of a run.
     fn tell(&self, trouble: Trouble) {
         let (event, text) = match trouble {
-            Trouble::Damaged => {
-                ("challenge.repaired", "part of its state was corrupt; resuming from the last intact part")
-            }
+            Trouble::Damaged => (
+                "challenge.repaired",
+                "part of its state was corrupt; resuming from the last intact part",
+            ),
         };
         self.log.event(event, text, json!({ "id": self.entry.challenge.id }));
     }
