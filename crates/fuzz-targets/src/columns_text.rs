@@ -16,10 +16,8 @@ pub(crate) fn run(data: &[u8]) {
     let source = Cursor::new([head, text].concat());
     let mut rows = Rows::from_text(source, format, &COLUMNS).expect("a header that has all");
     while let Ok(Some(part)) = rows.next_part() {
-        for row in part.decode().rows::<3>() {
-            if let Ok([key, alpha, _]) = row {
-                assert!(key.is_some() && alpha.is_some());
-            }
+        for [key, alpha, _] in part.decode().rows::<3>().flatten() {
+            assert!(key.is_some() && alpha.is_some());
         }
     }
 }

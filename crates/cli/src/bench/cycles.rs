@@ -68,7 +68,11 @@ mod tests {
         };
         work();
         let alone = cycles.cpu_ns().expect("it counted before") - before;
-        std::thread::scope(|scope| [0; 4].map(|_| scope.spawn(work)));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(work);
+            }
+        });
         let four = cycles.cpu_ns().expect("it counted before") - before - alone;
         assert!(alone > 1_000_000, "{alone} ns");
         assert!(four > 2 * alone, "{four} ns for four times the work of {alone} ns");

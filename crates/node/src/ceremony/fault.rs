@@ -6,7 +6,6 @@ use crate::log::{Basis, BlameRecord, ReceiptRecord};
 use crate::proof::Proof;
 use crate::wire::{Accused, Cause, Envelope, Fail};
 use libp2p::PeerId;
-use std::collections::HashMap;
 
 /// The end of a ceremony without a result.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +17,7 @@ pub(crate) struct Fault {
     /// Sets of nodes of which each has one at fault: a new attempt takes none of them whole.
     pub(crate) suspects: Vec<SuspectSet>,
     /// What those that refused to join gave as the reason, where it has a code.
-    pub(crate) codes: HashMap<PeerId, u8>,
+    pub(crate) codes: Box<[(PeerId, u8)]>,
     /// What the others are told that this node's own blames do not say.
     pub(crate) told: Told,
 }

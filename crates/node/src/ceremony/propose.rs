@@ -228,7 +228,7 @@ impl Shared {
         };
         let fault = end.as_ref().err();
         let found = fault.map(|fault| fault.suspects.clone()).unwrap_or_default();
-        let codes = fault.map(|fault| fault.codes.clone()).unwrap_or_default();
+        let codes = fault.iter().flat_map(|fault| fault.codes.iter().copied()).collect();
         Ok(Attempt { record: self.end(record, end).await?, found, codes })
     }
 
@@ -582,7 +582,8 @@ impl Gathering {
         }
         reasons.iter().for_each(|why| reason += &format!("; {why}"));
         let suspects = self.wrong.keys().map(|id| SuspectSet::from([*id])).collect();
-        Fault { suspects, codes: self.codes.clone(), ..Fault::own(reason) }
+        let codes = self.codes.iter().map(|(&peer, &code)| (peer, code)).collect();
+        Fault { suspects, codes, ..Fault::own(reason) }
     }
 }
 

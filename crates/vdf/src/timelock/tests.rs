@@ -204,7 +204,7 @@ fn a_slow_source_is_read_whole() {
     impl Read for Slow<'_> {
         fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
             self.1 += 1;
-            if self.1 % 3 == 0 {
+            if self.1.is_multiple_of(3) {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
             let len = out.len().min(1 + self.1 % 4000);
