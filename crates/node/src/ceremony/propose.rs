@@ -117,7 +117,7 @@ impl Shared {
     /// Signs with the sharing in use, and where others have replaced that, with the one that follows.
     ///
     /// A resharing that this node did not see end may have ended elsewhere: then the old sharing is
-    /// refused, and all have the new one.
+    /// refused, and all have the new one. It may also end while this signature is made.
     async fn sign(
         self: &Arc<Self>,
         key: KeyId,
@@ -131,7 +131,7 @@ impl Shared {
             let candidates = parties.filter(may_sign).copied().collect();
             end = self.sign_with(&held.key, digest, candidates).await;
             match &end {
-                Err(Refusal::Failed(failed)) if failed.has(refusal::SHARING) => {}
+                Err(Refusal::Failed(failed)) if !failed.is_busy() => {}
                 _ => return end,
             }
         }
