@@ -81,6 +81,29 @@ fn other_encodings_of_the_same_value_are_refused() {
     assert_eq!(Envelope::open(&version), Err(WireError::Version(1)));
 }
 
+/// What version 3 can say is said as version 3 said it; what it cannot say has version 4, and no other.
+#[test]
+fn both_versions_are_understood() {
+    let version = |body: &Body| {
+        let (a, b, bytes) = sample(body);
+        assert_eq!(Envelope::receive(&bytes, a.id(), b).unwrap().body, *body);
+        let other = [&[bytes[0], bytes[1] ^ 3 ^ 4], &bytes[2..]].concat();
+        assert_eq!(Envelope::open(&other), Err(WireError::NotCanonical));
+        bytes[1]
+    };
+    assert_eq!(version(&Body::Join(Join::Refuse("busy".into(), None))), 3);
+    assert_eq!(version(&Body::Join(Join::Refuse("busy".into(), Some(refusal::BUSY)))), 4);
+    let proposal = |speaks| {
+        let job = Job::Sign { key: [5; 16].into(), digest: [6; 32].into(), sharing: None };
+        Body::Propose(Proposal { job, candidates: vec![], nonce: [4; 32].into(), speaks })
+    };
+    assert_eq!((version(&proposal(None)), version(&proposal(Some(VERSION)))), (3, 4));
+    // A job of version 3 has two fields: the sharing is left out.
+    let plain = to_bytes(&Job::Sign { key: [5; 16].into(), digest: [6; 32].into(), sharing: None });
+    assert_eq!(plain[..3], [0x82, 2, 0x82]);
+    assert_eq!((version(&Body::WhoStored), version(&Body::Stored(vec![]))), (4, 4));
+}
+
 #[test]
 fn lists_are_bounded() {
     let job = Job::Keygen { threshold: 2 };

@@ -83,6 +83,28 @@ fn the_first_join_stays() {
     assert_eq!(gathering.wrong_joins().count(), 0);
 }
 
+/// Who is busy says so by a code; nodes that speak version 3 have only their words for it.
+#[test]
+fn a_busy_node_is_known_by_its_code() {
+    let nodes: Vec<_> = (1..=5).map(|seed| Identity::from_seed(&[seed; 32])).collect();
+    let mut gathering = gathering(&nodes, 5);
+    let refusals = [
+        ("no place today", Some(refusal::BUSY)),
+        (BUSY, None),
+        ("no", None),
+        ("no, for a reason that a later version has a code for", Some(200)),
+    ];
+    for (node, (reason, code)) in nodes[1..].iter().zip(refusals) {
+        let body = Body::Join(Join::Refuse(reason.into(), code));
+        let bytes = Envelope::seal(node, ID, Some(nodes[0].id()), 0, &body);
+        gathering.take(Envelope::open(&bytes).unwrap());
+    }
+    let code = |node: usize| gathering.codes.get(&nodes[node].id()).copied();
+    let busy = Some(refusal::BUSY);
+    assert_eq!([code(1), code(2), code(3), code(4)], [busy, busy, None, Some(200)]);
+    assert_eq!(gathering.refusals.len(), 4);
+}
+
 /// A refusal that makes the quorum impossible ends the gathering; who could still have answered, or said
 /// that it is busy, is not absent.
 #[test]
