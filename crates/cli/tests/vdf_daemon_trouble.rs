@@ -43,7 +43,7 @@ fn a_full_disk_is_told() {
         let kept = own.join("run").display().to_string();
         assert!(message.starts_with(&kept) && message.contains("No space left"), "{failed}");
         let hint = failed["hint"].as_str().expect("a next step");
-        assert!(hint.contains("make room") && hint.contains("submit"), "{failed}");
+        assert!(hint.contains("free disk space") && hint.contains("submit"), "{failed}");
         let event = daemon.event("challenge.failed", &id);
         assert_eq!((&event["code"], &event["hint"]), (&failed["code"], &failed["hint"]));
         assert!(event["message"].as_str().expect("text").contains(message), "{event}");
