@@ -49,6 +49,7 @@ pub(super) struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     /// Steps that are all of one group.
+    #[cfg(target_arch = "x86_64")] // Its callers are the kernels for AVX-512.
     pub(super) fn new(all: &'a [Step]) -> Self {
         Self { from: all, groups: 1 }
     }
