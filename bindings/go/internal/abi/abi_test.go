@@ -34,6 +34,9 @@ func header(t *testing.T) map[string][]string {
 	return functions
 }
 
+// The module for wazero has neither files nor threshold sessions.
+var nativeOnly = regexp.MustCompile(`^tetralith_(tss_|xmss_(key|sign|signer)(_|$)|vdf_(open|seal|sealed|forget|\w+_resumable)(_|$))`)
+
 // What the packages call is in the header, and can be called with words.
 func TestFunctionsAreInTheHeader(t *testing.T) {
 	declared := header(t)
@@ -46,8 +49,9 @@ func TestFunctionsAreInTheHeader(t *testing.T) {
 		}
 	}
 	for _, f := range abi.Functions() {
-		if err := f.Find(); err != nil {
-			t.Error(err)
+		err := f.Find()
+		if missing := abi.Carrier == "wasm" && nativeOnly.MatchString(f.Name()); missing != (err != nil) {
+			t.Errorf("%s: %v", f.Name(), err)
 		}
 	}
 	for name, arguments := range declared {

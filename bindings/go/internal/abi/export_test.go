@@ -8,3 +8,6 @@ func (f *Func) Name() string { return f.name }
 
 // Find looks the function up.
 func (f *Func) Find() error { return f.find() }
+
+// Carrier names the way to the library.
+const Carrier = carrier
