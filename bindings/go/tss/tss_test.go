@@ -1,3 +1,5 @@
+//go:build !tetralith_wasm && (linux || darwin) && (amd64 || arm64)
+
 package tss_test
 
 import (
@@ -7,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"tetralith.example/tetralith"
@@ -19,18 +20,12 @@ func run() (id tss.RunID) {
 	return id
 }
 
-// keygen makes a key of 2 of 3, or skips where this backend has no threshold signatures.
+// keygen makes a key of 2 of 3.
 func keygen(t *testing.T, scheme tss.Scheme) map[int][]byte {
 	t.Helper()
 	id, sessions := run(), map[int]*tss.Session{}
 	for me := 1; me <= 3; me++ {
 		session, err := tss.Keygen(scheme, id, me, 2, 3)
-		if strings.HasPrefix(tetralith.Backend(), "wasm") {
-			if !errors.Is(err, tetralith.ErrEnvironment) {
-				t.Error(err)
-			}
-			t.Skip("this backend has no threshold signatures")
-		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,12 +15,12 @@ import (
 	_ "tetralith.example/tetralith/xmss"
 )
 
-// header returns the C interface's functions with their arguments, or "" where the sources are not here.
+// header returns the C interface's functions with their arguments.
 func header(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "c", "include", "tetralith.h"))
 	if err != nil {
-		t.Skip("the header is not here")
+		t.Fatal(err)
 	}
 	functions := map[string][]string{}
 	declaration := regexp.MustCompile(`(?s)\n[a-z][a-z0-9_ ]*[ *](tetralith_[a-z0-9_]+)\(([^)]*)\);`)
