@@ -1,7 +1,7 @@
 //! How commands speak: results on standard output, events and progress on standard error.
 //!
 //! Nothing but the result goes to standard output, as text, or with `--json` as one object.
-//! Progress is a bar on a terminal and one JSON line an event elsewhere.
+//! Progress is a bar on a terminal and a line now and then elsewhere. JSON comes with `--json` alone.
 
 use crate::failure::{Exit, Failure, Outcome};
 use crate::io::Output;
@@ -109,19 +109,10 @@ impl Context {
 
     /// Tells of an event on standard error: a line of text, or with `--json` an object.
     pub(crate) fn event(&self, name: &str, text: impl Display, fields: Value) {
-        self.tell(self.json, name, text, fields);
-    }
-
-    /// Tells of an event of a long job, between lines of progress: off a terminal always as an object.
-    pub(crate) fn log(&self, name: &str, text: impl Display, fields: Value) {
-        self.tell(self.json || !std::io::stderr().is_terminal(), name, text, fields);
-    }
-
-    fn tell(&self, as_object: bool, name: &str, text: impl Display, fields: Value) {
         if self.quiet {
             return;
         }
-        if as_object {
+        if self.json {
             let mut object = json!({ "event": name, "message": text.to_string() });
             if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
                 all.extend(fields);

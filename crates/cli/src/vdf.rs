@@ -119,7 +119,7 @@ impl Squarings {
     fn given(&self, context: Context) -> Option<u64> {
         if let Some(count @ 8..=63) = self.iterations {
             let text = format!("squaring {count} times; 2^{count} squarings are -t {count}");
-            context.log("vdf.count", text, serde_json::json!({ "iterations": count }));
+            context.event("vdf.count", text, serde_json::json!({ "iterations": count }));
         }
         self.iterations.or(self.log2.map(|log2| 1 << log2))
     }
@@ -223,7 +223,7 @@ fn reduced(
     if reduced {
         let message = format!("{what} is not below the modulus: it was reduced");
         let fields = serde_json::json!({ what: number.to_string() });
-        context.log("vdf.reduced", message, fields);
+        context.event("vdf.reduced", message, fields);
     }
     (number, reduced)
 }
@@ -248,7 +248,7 @@ fn name(modulus: &Modulus) -> String {
 fn warn_factorable(context: Context, modulus: &Modulus, what: &str) {
     if modulus.is_factorable() {
         let (event, text) = factorable(modulus, what);
-        context.log(event, text, serde_json::json!({ "modulus_bits": modulus.bits() }));
+        context.event(event, text, serde_json::json!({ "modulus_bits": modulus.bits() }));
     }
 }
 

@@ -70,6 +70,22 @@ fn help_is_a_success_and_goes_to_standard_output() {
 }
 
 #[test]
+fn a_bench_ends_in_time_and_names_what_it_left_out() {
+    let ended = output(&["--json", "--quiet", "bench", "vdf", "--within", "0"]);
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let result: serde_json::Value = serde_json::from_slice(&ended.stdout).expect("one object");
+    assert_eq!(result["results"], serde_json::json!([]));
+    let left = result["left_out"].as_array().expect("rows");
+    assert!(left.contains(&"vdf.square 2048".into()), "{left:?}");
+    let mut command = tetralith(&["--quiet", "bench", "vdf", "--only", "square 1024"]);
+    let all =
+        command.args(["--within", "600", "--seconds", "0", "--json"]).output().expect("starts");
+    let result: serde_json::Value = serde_json::from_slice(&all.stdout).expect("one object");
+    assert!(result["results"].as_array().is_some_and(|rows| !rows.is_empty()));
+    assert!(result["left_out"].is_null());
+}
+
+#[test]
 fn a_bench_of_no_row_says_which_there_are() {
     for (noun, named) in [
         ("xmss", "xmss.sign.online"),

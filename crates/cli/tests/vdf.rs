@@ -94,7 +94,7 @@ fn a_closed_terminal_saves_and_the_next_run_goes_on() {
         kill(&child, "-HUP");
         assert_eq!(child.wait().expect("ends").code(), Some(3), "{name}");
         let mut child = run.spawn().expect("the command starts");
-        let mut said = read_to(&mut child, "checkpoint.resumed");
+        let mut said = read_to(&mut child, "going on after");
         kill(&child, "-HUP");
         let mut rest = String::new();
         said.read_to_string(&mut rest).expect("its last words");

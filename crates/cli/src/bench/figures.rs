@@ -102,13 +102,14 @@ mod tests {
         }
         let heights: Vec<_> = results.iter().filter_map(height).collect();
         assert_eq!(heights, [4, 4, 16, 4, 4, 16, 4, 4, 16]);
-        let all = over_height(&Results { machine: Machine::describe(), results: results.clone() });
+        let of = |results| Results { machine: Machine::describe(), results, left_out: vec![] };
+        let all = over_height(&of(results.clone()));
         assert_eq!(all.matches("<svg").count(), 3, "{all}");
         // Without a second kernel there is no ratio.
         results.retain(|row| row.kernel == PORTABLE);
-        let some = over_height(&Results { machine: Machine::describe(), results });
+        let some = over_height(&of(results));
         assert_eq!(some.matches("<svg").count(), 2);
-        let none = Results { machine: Machine::describe(), results: vec![] };
+        let none = of(vec![]);
         assert_eq!(over_height(&none), "");
     }
 }

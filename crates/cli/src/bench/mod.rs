@@ -8,6 +8,7 @@
 mod cycles;
 mod figures;
 mod machine;
+mod row;
 mod table;
 mod tss;
 mod vdf;
@@ -19,7 +20,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use cycles::Cycles;
 pub(crate) use figures::over_height;
 pub(crate) use machine::Machine;
-use serde::{Deserialize, Serialize};
+pub(crate) use row::{Case, Results, Row};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 pub(crate) use table::duration;
@@ -39,6 +40,9 @@ pub(crate) struct Command {
     /// Seconds of measuring for each row
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS", value_parser = parse_seconds)]
     seconds: f64,
+    /// Begin no row after this many seconds; of `all`, each job has an equal share of them
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    within: Option<f64>,
     /// Measure only rows whose name and parameters contain this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -57,74 +61,15 @@ enum What {
     All,
 }
 
-/// What a row measures.
-#[derive(Clone, Debug)]
-pub(crate) struct Case {
-    /// Stable and dotted: `xmss.keygen`.
-    pub(crate) name: &'static str,
-    /// The parameter set, suite, modulus size in bits, or `3-of-4`.
-    pub(crate) params: String,
-    /// The kernel that does the heavy work: `portable`, `avx512`, …
-    pub(crate) kernel: String,
-    pub(crate) threads: usize,
-    /// The batch or party count.
-    pub(crate) n: usize,
-    /// The size of the result or of the traffic, where that is worth knowing.
-    pub(crate) bytes: Option<u64>,
-    /// Whether CPU time is reported beside wall time.
-    pub(crate) with_cpu: bool,
-}
-
-impl Case {
-    /// A single-threaded row with `n = 1`.
-    pub(crate) fn new(name: &'static str, params: impl Into<String>, kernel: &str) -> Self {
-        let (params, kernel) = (params.into(), kernel.to_owned());
-        Case { name, params, kernel, threads: 1, n: 1, bytes: None, with_cpu: false }
-    }
-}
-
-/// One row of the result.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Row {
-    pub(crate) name: String,
-    pub(crate) params: String,
-    pub(crate) kernel: String,
-    pub(crate) threads: usize,
-    pub(crate) n: usize,
-    pub(crate) unit: String,
-    pub(crate) ns_median: f64,
-    pub(crate) ns_min: f64,
-    pub(crate) ns_p90: f64,
-    pub(crate) cycles_median: Option<f64>,
-    pub(crate) per_second: f64,
-    /// The least CPU time of all threads, for rows of headers: others' work does not add to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cpu_ns_min: Option<f64>,
-    /// How many cores the threads had, on average, in those rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cores_had: Option<f64>,
-    pub(crate) bytes: Option<u64>,
-    /// Of a proof of delay: its time after the last squaring, in times of its T squarings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) share: Option<f64>,
-    /// The same by the least of all times: where a core is shared, proofs suffer more than squarings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) share_least: Option<f64>,
-}
-
-/// The whole result: `bench … --json` prints it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Results {
-    pub(crate) machine: Machine,
-    pub(crate) results: Vec<Row>,
-}
-
 /// Measures cases one after another.
 pub(crate) struct Runner {
     pub(crate) context: Context,
     /// Heights of XMSS keys that were asked for; none stands for the default.
     pub(crate) heights: Vec<u8>,
     budget: Duration,
+    /// When no further row is begun, and those that were not for it.
+    deadline: Option<Instant>,
+    left_out: Vec<String>,
     only: Option<String>,
     /// The names and parameters of rows that were not asked for.
     others: Vec<(String, String)>,
@@ -145,8 +90,22 @@ impl Runner {
         let wanted = only.is_none_or(|only| format!("{name} {params}").contains(only));
         if !wanted {
             self.others.push((name.to_owned(), params.to_owned()));
+            return false;
         }
-        wanted
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let row = format!("{name} {params}");
+            if !self.left_out.contains(&row) {
+                self.left_out.push(row);
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Gives the next of `jobs` jobs its share of the time until `end`.
+    fn share(&mut self, end: Option<Instant>, jobs: u32) {
+        let now = Instant::now();
+        self.deadline = end.map(|end| now + end.saturating_duration_since(now) / jobs);
     }
 
     /// Refuses an `--only` that no row was measured for, and names the rows that there are.
@@ -231,6 +190,10 @@ impl Runner {
             .env("TETRALITH_KERNEL", figures::PORTABLE)
             .args(["--quiet", "--json", "--threads", "1", "bench", noun, "--only", only])
             .args(["--seconds", &self.budget.as_secs_f64().to_string()])
+            .args(self.deadline.iter().flat_map(|deadline| {
+                let left = deadline.saturating_duration_since(Instant::now());
+                ["--within".into(), left.as_secs_f64().to_string()]
+            }))
             .output()
             .map_err(|error| failed(&error))?;
         let results: Results =
@@ -240,6 +203,7 @@ impl Runner {
             self.context.event("bench.row", table::line(&row), fields);
             self.rows.push(row);
         }
+        self.left_out.extend(results.left_out);
         Ok(())
     }
 
@@ -326,24 +290,43 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
 
 fn measure(context: Context, command: &Command, budget: Duration) -> Outcome<Results> {
     let (heights, only) = (command.heights.clone(), command.only.clone());
-    let (cycles, cpu, rows) = (Cycles::new(), Vec::new(), Vec::new());
-    let mut runner =
-        Runner { context, heights, budget, only, others: Vec::new(), cycles, cpu, rows };
-    let wanted = |noun| command.what == noun || command.what == What::All;
-    if wanted(What::Xmss) {
-        xmss::run(&mut runner)?;
+    let mut runner = Runner {
+        context,
+        heights,
+        budget,
+        deadline: None,
+        left_out: Vec::new(),
+        only,
+        others: Vec::new(),
+        cycles: Cycles::new(),
+        cpu: Vec::new(),
+        rows: Vec::new(),
+    };
+    let jobs: [(What, fn(&mut Runner) -> Outcome); 4] = [
+        (What::Xmss, xmss::run),
+        (What::Vdf, vdf::run),
+        (What::Vrf, vrf::run),
+        (What::Tss, tss::run),
+    ];
+    let wanted = jobs.iter().filter(|(noun, _)| command.what == *noun || command.what == What::All);
+    let end = command.within.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    let mut left = wanted.clone().count() as u32;
+    for (_, run) in wanted {
+        runner.share(end, left);
+        run(&mut runner)?;
+        left -= 1;
     }
-    if wanted(What::Vdf) {
-        vdf::run(&mut runner)?;
+    if runner.left_out.is_empty() {
+        runner.check_only()?;
+    } else {
+        let text = format!(
+            "{} rows were left out to end in time: give more seconds by --within, or leave it out",
+            runner.left_out.len()
+        );
+        context.event("bench.left_out", text, serde_json::json!({ "rows": runner.left_out }));
     }
-    if wanted(What::Vrf) {
-        vrf::run(&mut runner)?;
-    }
-    if wanted(What::Tss) {
-        tss::run(&mut runner)?;
-    }
-    runner.check_only()?;
-    Ok(Results { machine: Machine::describe(), results: runner.rows })
+    let machine = Machine::describe();
+    Ok(Results { machine, results: runner.rows, left_out: runner.left_out })
 }
 
 #[cfg(test)]

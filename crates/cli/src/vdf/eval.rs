@@ -33,7 +33,7 @@ pub(super) fn run(context: Context, command: &Eval) -> Outcome {
     let mut watched = Watched::new(context, checkpoint.as_deref(), None)?;
     let mut evaluation = watched.start(modulus, x, iterations)?;
     if let Err(flaw) = modulus.check_provable() {
-        context.log("vdf.modulus", format!("{flaw}; it is squared all the same"), json!({}));
+        context.event("vdf.modulus", format!("{flaw}; it is squared all the same"), json!({}));
     }
     let from = evaluation.done();
     let y = watched.run(&mut evaluation)?;
@@ -114,11 +114,11 @@ impl<'a> Watched<'a> {
         };
         if let Some(problem) = problem {
             let text = format!("{problem}; resuming from the previous checkpoint");
-            self.context.log("checkpoint.damaged", text, json!({}));
+            self.context.event("checkpoint.damaged", text, json!({}));
         }
         checkpoint.expect(modulus, x, iterations)?;
         let text = format!("going on after {}", squarings(checkpoint.done()));
-        self.context.log("checkpoint.resumed", text, json!({ "done": checkpoint.done() }));
+        self.context.event("checkpoint.resumed", text, json!({ "done": checkpoint.done() }));
         Ok(Evaluation::resume(&checkpoint)?)
     }
 
@@ -131,7 +131,7 @@ impl<'a> Watched<'a> {
                 progress.finish();
                 // The result is worth more than the file that would lead to it.
                 if let Err(failure) = self.save(evaluation) {
-                    self.context.log("checkpoint.unsaved", &failure.message, json!({}));
+                    self.context.event("checkpoint.unsaved", &failure.message, json!({}));
                 }
                 return Ok(result);
             }
@@ -168,7 +168,7 @@ impl<'a> Watched<'a> {
 /// Tells of an error of the machine that the check found.
 pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
     if let Some((text, fields)) = fault.map(describe_fault) {
-        context.log("vdf.fault", text, fields);
+        context.event("vdf.fault", text, fields);
     }
 }
 

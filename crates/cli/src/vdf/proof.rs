@@ -97,7 +97,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
         let damaged = step.trouble == Some(Trouble::Damaged);
         if std::mem::take(&mut first) && (step.done > CHECK_EVERY || damaged) {
             let text = format!("going on after {}", squarings(step.done));
-            context.log("checkpoint.resumed", text, json!({ "done": step.done }));
+            context.event("checkpoint.resumed", text, json!({ "done": step.done }));
         }
         tell_fault(context, step.fault);
         report.tell(&step);
@@ -116,7 +116,7 @@ pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     if let Some(kept) = checkpoint {
         // The proof is written: what is left behind is in nobody's way.
         if let Err(error) = Prover::forget(kept) {
-            context.log("checkpoint.left", format!("{}: {error}", kept.display()), json!({}));
+            context.event("checkpoint.left", format!("{}: {error}", kept.display()), json!({}));
         }
     }
     let mut fields = json!({
@@ -166,7 +166,7 @@ fn tell_trouble(context: Context, trouble: Option<Trouble>) {
         None => {}
         Some(Trouble::Damaged) => {
             let text = "part of the saved run is corrupt; resuming from the last intact part";
-            context.log("checkpoint.damaged", text, json!({}));
+            context.event("checkpoint.damaged", text, json!({}));
         }
     }
 }

@@ -228,7 +228,7 @@ fn estimate(context: Context, evaluation: &Evaluation, modulus: &Modulus) -> Out
     );
     let fields =
         json!({ "iterations": left, "per_second": rate.round(), "seconds": seconds.round() });
-    context.log("vdf.estimate", text, fields);
+    context.event("vdf.estimate", text, fields);
     Ok(())
 }
 
