@@ -254,18 +254,13 @@ fn warn_factorable(context: Context, modulus: &Modulus, what: &str) {
 
 /// The event that warns of a modulus that can be factored.
 fn factorable(modulus: &Modulus, what: &str) -> (&'static str, String) {
-    let text = format!(
-        "{what}: a modulus of {} bits can be factored, and whoever factors it skips the delay and proves \
-         anything; use 2048 bits or more",
-        modulus.bits()
-    );
+    let text = format!("{what}: {}", modulus.caution());
     ("vdf.factorable", text)
 }
 
 /// `2^20 squarings`, `1 squaring`.
 fn squarings(count: u64) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} squaring{plural}", Count(count))
+    Count(count).squarings()
 }
 
 impl From<Error> for Failure {

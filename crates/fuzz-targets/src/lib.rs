@@ -28,6 +28,7 @@ mod vdf_checkpoint;
 mod vdf_kept;
 mod vdf_modulus;
 mod vdf_proof;
+#[cfg(feature = "node")]
 mod vdf_request;
 mod vdf_sealed;
 mod vrf_header;
@@ -82,7 +83,8 @@ targets! {
     keyfile_text
     #[cfg(feature = "node")] node_config
     #[cfg(feature = "node")] node_wire
-    tss_encodings tss_messages vdf_checkpoint vdf_kept vdf_modulus vdf_proof vdf_request vdf_sealed
+    #[cfg(feature = "node")] vdf_request
+    tss_encodings tss_messages vdf_checkpoint vdf_kept vdf_modulus vdf_proof vdf_sealed
     vrf_header vrf_many vrf_prove vrf_verify xmss_aidos xmss_partial xmss_public_key xmss_state
     xmss_verify
 }

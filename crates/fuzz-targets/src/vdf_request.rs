@@ -1,10 +1,6 @@
 //! What clients of the daemon send, over HTTP and as lines: a task within bounds, or an error.
-#![allow(dead_code)] // the daemon uses all of it
 
-#[path = "../../cli/src/vdf/daemon/request.rs"]
-mod request;
-
-use request::{Line, MAX_REQUEST, Task};
+use tetralith_daemon::request::{self, Ask, Line, MAX_REQUEST, Task};
 
 pub(crate) const GOOD: [&str; 7] = [
     r#"{"x":"2","t":20}"#,
@@ -26,7 +22,7 @@ pub(crate) fn run(bytes: &[u8]) {
             assert!(task.iterations <= MOST && task.modulus.bits() >= 64);
         }
     }
-    if let Ok(Line::Submit { challenge, .. }) = Line::parse(bytes) {
+    if let Ok(Line { ask: Ask::Submit(challenge), .. }) = Line::parse(bytes) {
         let _ = Task::parse(challenge, MOST);
     }
 }

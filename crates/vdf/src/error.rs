@@ -271,6 +271,15 @@ pub struct Count(
     pub u64,
 );
 
+impl Count {
+    /// `2^20 squarings`, `1 squaring`.
+    #[must_use]
+    pub fn squarings(&self) -> String {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        format!("{self} squaring{plural}")
+    }
+}
+
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 > 1024 && self.0.is_power_of_two() {

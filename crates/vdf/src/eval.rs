@@ -7,6 +7,7 @@
 //! to the last value that passed.
 
 use crate::checkpoint::Checkpoint;
+use crate::error::Count;
 use crate::modulus::pow_small;
 use crate::tape::Tape;
 use crate::{Error, Modulus, Residue, nat};
@@ -30,6 +31,15 @@ pub struct Fault {
     pub found_at: u64,
     /// The number of squarings at which the chain goes on, from a value that is right.
     pub back_to: u64,
+}
+
+impl core::fmt::Display for Fault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Fault { found_at, back_to } = *self;
+        let saved = if back_to < found_at { "" } else { " the saved" };
+        let (found, back) = (Count(found_at).squarings(), Count(back_to).squarings());
+        write!(f, "the machine made an error, found after {found}; resuming from{saved} {back}")
+    }
 }
 
 /// Where an evaluation stands after a stretch of squarings.

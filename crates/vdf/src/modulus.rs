@@ -192,6 +192,16 @@ impl Modulus {
         self.0.bits <= Self::FACTORABLE_BITS
     }
 
+    /// What to tell whoever uses a modulus that [can be factored](Self::is_factorable).
+    #[must_use]
+    pub fn caution(&self) -> String {
+        format!(
+            "a modulus of {} bits can be factored, and whoever factors it skips the delay and proves \
+             anything; use 2048 bits or more",
+            self.bits()
+        )
+    }
+
     /// The bytes of every number modulo N when written.
     #[must_use]
     pub fn width(&self) -> usize {

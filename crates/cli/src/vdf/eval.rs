@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::io::{self, Output};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tetralith_vdf::eval::CHECK_EVERY;
@@ -167,17 +167,10 @@ impl<'a> Watched<'a> {
 
 /// Tells of an error of the machine that the check found.
 pub(super) fn tell_fault(context: Context, fault: Option<Fault>) {
-    if let Some((text, fields)) = fault.map(describe_fault) {
-        context.event("vdf.fault", text, fields);
+    if let Some(fault) = fault {
+        let fields = json!({ "found_at": fault.found_at, "back_to": fault.back_to });
+        context.event("vdf.fault", fault, fields);
     }
-}
-
-/// What is told of an error of the machine: a sentence, and the fields of its event.
-pub(super) fn describe_fault(Fault { found_at, back_to }: Fault) -> (String, Value) {
-    let on = if back_to < found_at { "resuming from" } else { "resuming from the saved" };
-    let (found, back) = (squarings(found_at), squarings(back_to));
-    let text = format!("the machine made an error, found after {found}; {on} {back}");
-    (text, json!({ "found_at": found_at, "back_to": back_to }))
 }
 
 /// Names the checkpoint in an error of its files, and what may be done about it.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is counted since the daemon started.
 #[derive(Default)]
-pub(super) struct Metrics {
+pub(crate) struct Metrics {
     /// Requests over HTTP and over sockets, answered and refused.
     requests: [AtomicU64; 4],
     /// Challenges that were taken, done, failed and cancelled.
@@ -16,7 +16,7 @@ pub(super) struct Metrics {
 
 /// How a challenge may change.
 #[derive(Clone, Copy)]
-pub(super) enum Change {
+pub(crate) enum Change {
     Taken,
     Done,
     Failed,
@@ -32,24 +32,24 @@ fn add(counter: &AtomicU64, count: u64) {
 }
 
 impl Metrics {
-    pub(super) fn request(&self, by: &str, answered: bool) {
+    pub(crate) fn request(&self, by: &str, answered: bool) {
         add(&self.requests[2 * usize::from(by == "lines") + usize::from(!answered)], 1);
     }
 
-    pub(super) fn challenge(&self, change: Change) {
+    pub(crate) fn challenge(&self, change: Change) {
         add(&self.challenges[change as usize], 1);
     }
 
-    pub(super) fn squared(&self, count: u64) {
+    pub(crate) fn squared(&self, count: u64) {
         add(&self.squarings, count);
     }
 
-    pub(super) fn turned_away(&self) {
+    pub(crate) fn turned_away(&self) {
         add(&self.turned_away, 1);
     }
 
     /// The page: counters, and how many challenges are in each state now.
-    pub(super) fn page(&self, states: [(&str, usize); 4]) -> String {
+    pub(crate) fn page(&self, states: [(&str, usize); 4]) -> String {
         let mut out = String::new();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut metric = |name: &str, kind: &str, help: &str, rows: &[(String, u64)]| {

@@ -11,19 +11,19 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Sleep, sleep, timeout};
 
 /// A request that was begun must end within this.
-pub(super) const REQUEST: Duration = Duration::from_secs(10);
+pub(crate) const REQUEST: Duration = Duration::from_secs(10);
 /// A client that takes nothing of an answer is left after this.
-pub(super) const STALLED: Duration = Duration::from_secs(30);
+pub(crate) const STALLED: Duration = Duration::from_secs(30);
 /// How often a listener is told what it knows, so that one that went away is noticed.
-pub(super) const AGAIN: Duration = Duration::from_secs(30);
+pub(crate) const AGAIN: Duration = Duration::from_secs(30);
 /// What one that is turned away may take, and how many of those at once are told why.
-pub(super) const FAREWELL: Duration = Duration::from_secs(1);
+pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 const MOST_FAREWELLS: usize = 64;
 
 /// Places for connections. Where all are taken, the connection that has been idle for the longest time gives up
 /// its place to a new one: connections that ask for nothing keep nobody out.
 #[derive(Clone)]
-pub(super) struct Places {
+pub(crate) struct Places {
     seats: Arc<Mutex<Seats>>,
     farewells: Arc<Semaphore>,
     /// What is said where there is no place.
@@ -65,7 +65,7 @@ impl Seats {
 }
 
 /// A connection's place, until it is dropped.
-pub(super) struct Seat {
+pub(crate) struct Seat {
     id: u64,
     seats: Arc<Mutex<Seats>>,
     evicted: Arc<Notify>,
@@ -73,12 +73,12 @@ pub(super) struct Seat {
 
 impl Seat {
     /// Ends when the place is needed for another connection.
-    pub(super) async fn evicted(&self) {
+    pub(crate) async fn evicted(&self) {
         self.evicted.notified().await;
     }
 
     /// Something is done for the connection until the value is dropped.
-    pub(super) fn busy(&self) -> Busy {
+    pub(crate) fn busy(&self) -> Busy {
         set_idle(&self.seats, self.id, None);
         Busy { id: self.id, seats: self.seats.clone() }
     }
@@ -91,7 +91,7 @@ impl Drop for Seat {
 }
 
 /// A request that is worked on; its connection keeps its place.
-pub(super) struct Busy {
+pub(crate) struct Busy {
     id: u64,
     seats: Arc<Mutex<Seats>>,
 }
@@ -114,14 +114,14 @@ fn locked(seats: &Mutex<Seats>) -> MutexGuard<'_, Seats> {
 }
 
 impl Places {
-    pub(super) fn new(most: usize, refusal: Vec<u8>) -> Places {
+    pub(crate) fn new(most: usize, refusal: Vec<u8>) -> Places {
         let farewells = Arc::new(Semaphore::new(MOST_FAREWELLS));
         let seats = Seats { most, next: 0, taken: BTreeMap::new() };
         Places { seats: Arc::new(Mutex::new(seats)), farewells, refusal: refusal.into() }
     }
 
     /// A place for a connection, which is told where there is none.
-    pub(super) fn admit<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    pub(crate) fn admit<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         &self,
         stream: S,
     ) -> Option<(Patient<S>, Seat)> {
@@ -158,7 +158,7 @@ async fn turn_away(
 }
 
 /// A connection that fails when nothing can be written for a while.
-pub(super) struct Patient<S> {
+pub(crate) struct Patient<S> {
     stream: S,
     patience: Duration,
     stalled: Option<Pin<Box<Sleep>>>,

@@ -4,12 +4,12 @@
 //! cores before it starts any other, so that sockets are not served there; each worker then takes its
 //! core, and what a worker starts for a proof leaves it again.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Outcome};
 use std::str::FromStr;
 
 /// A list of cores such as `2,4-7`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct List(Vec<usize>);
+pub struct List(Vec<usize>);
 
 /// More cores than systems number.
 const MOST: usize = 1024;
@@ -43,19 +43,19 @@ impl FromStr for List {
 
 /// The cores of workers; empty where none are reserved.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reserved {
+pub(crate) struct Reserved {
     cores: Vec<usize>,
     /// Whether other threads have cores of their own.
-    pub(super) apart: bool,
+    pub(crate) apart: bool,
 }
 
 impl Reserved {
-    pub(super) fn cores(&self) -> &[usize] {
+    pub(crate) fn cores(&self) -> &[usize] {
         &self.cores
     }
 
     /// Binds the calling thread, worker `number`, to its core.
-    pub(super) fn take(&self, number: usize) {
+    pub(crate) fn take(&self, number: usize) {
         if let Some(&core) = self.cores.get(number) {
             system::bind(core);
         }
@@ -65,15 +65,15 @@ impl Reserved {
     ///
     /// # Errors
     /// The process may not use one of them, or this system binds no threads.
-    pub(super) fn new(list: Option<&List>) -> Outcome<Reserved> {
+    pub(crate) fn new(list: Option<&List>) -> Outcome<Reserved> {
         let Some(List(cores)) = list else { return Ok(Reserved::default()) };
-        let apart = system::reserve(cores).map_err(|why| Failure::usage("usage.cores", why))?;
+        let apart = system::reserve(cores).map_err(|why| Error::usage("usage.cores", why))?;
         Ok(Reserved { cores: cores.clone(), apart })
     }
 }
 
 /// Takes the calling thread away from the reserved cores, where there are others.
-pub(super) fn leave() {
+pub(crate) fn leave() {
     system::leave();
 }
 
@@ -85,7 +85,7 @@ mod system {
     /// The cores of all threads but workers.
     static OTHERS: OnceLock<CpuSet> = OnceLock::new();
 
-    pub(super) fn reserve(cores: &[usize]) -> Result<bool, String> {
+    pub(crate) fn reserve(cores: &[usize]) -> Result<bool, String> {
         let mut others = sched_getaffinity(None).map_err(|error| error.to_string())?;
         let allowed = others;
         for &core in cores {
@@ -109,13 +109,13 @@ mod system {
     }
 
     /// A core that went away meanwhile leaves the thread where it is.
-    pub(super) fn bind(core: usize) {
+    pub(crate) fn bind(core: usize) {
         let mut set = CpuSet::new();
         set.set(core);
         let _ = sched_setaffinity(None, &set);
     }
 
-    pub(super) fn leave() {
+    pub(crate) fn leave() {
         if let Some(others) = OTHERS.get() {
             let _ = sched_setaffinity(None, others);
         }
@@ -124,13 +124,13 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    pub(super) fn reserve(_: &[usize]) -> Result<bool, String> {
+    pub(crate) fn reserve(_: &[usize]) -> Result<bool, String> {
         Err("threads are bound to cores on Linux only".into())
     }
 
-    pub(super) fn bind(_: usize) {}
+    pub(crate) fn bind(_: usize) {}
 
-    pub(super) fn leave() {}
+    pub(crate) fn leave() {}
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What clients send: bytes into a challenge, or a line into a question.
 //!
-//! Nothing here knows the command or its sockets, so that `fuzz` can take this file as it is.
+//! Nothing here knows a socket: each function is one of bytes, for the fuzzer too.
 
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,11 @@ use tetralith_vdf::eval::MAX_ITERATIONS;
 use tetralith_vdf::{Error, Modulus, Prover, Residue, System, parse_hex};
 
 /// The longest request: a modulus and an input of 8192 bits in hex are 4 KiB.
-pub(super) const MAX_REQUEST: usize = 1 << 14;
+pub const MAX_REQUEST: usize = 1 << 14;
 
 /// What is wrong with a request.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub enum Fault {
     /// Its form: a code and a message.
     Form(&'static str, String),
     /// Its numbers.
@@ -33,8 +33,11 @@ impl From<Error> for Fault {
     }
 }
 
-/// An object; what is wrong with it, else.
-pub(super) fn object(bytes: &[u8]) -> Result<Value, Fault> {
+/// Reads an object, in which no key is twice, of at most [`MAX_REQUEST`] bytes.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn object(bytes: &[u8]) -> Result<Value, Fault> {
     if bytes.len() > MAX_REQUEST {
         return Fault::form(
             "request.too_long",
@@ -126,45 +129,67 @@ struct Fields {
     token: String,
 }
 
-/// A line of a socket.
+/// A line of a socket: a question, and the token that allows it where one is needed.
 #[derive(Debug)]
-pub(super) enum Line {
-    Submit { challenge: Value, token: String },
-    Status { id: String, token: String },
-    Watch { id: String, token: String },
-    Proof { id: String, token: String },
-    Cancel { id: String, token: String },
+pub struct Line {
+    /// What is asked.
+    pub ask: Ask,
+    /// The token; empty where none was sent.
+    pub token: String,
+}
+
+/// What a line asks; the text is a challenge's identifier.
+#[derive(Debug)]
+pub enum Ask {
+    /// To take this challenge.
+    Submit(Value),
+    /// Where a challenge stands.
+    Status(String),
+    /// To be told of each change until the challenge has ended.
+    Watch(String),
+    /// The proof.
+    Proof(String),
+    /// To forget a challenge, and to stop it where it runs.
+    Cancel(String),
+}
+
+impl Ask {
+    /// What kind of request it is, for the log: never the text that a client sent.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Ask::Submit(_) => "submit",
+            Ask::Status(_) => "status",
+            Ask::Watch(_) => "watch",
+            Ask::Proof(_) => "proof",
+            Ask::Cancel(_) => "cancel",
+        }
+    }
 }
 
 impl Line {
-    /// What kind of request a line is, for the log: never the text that a client sent.
-    pub(super) fn kind(bytes: &[u8]) -> &'static str {
-        match Line::parse(bytes) {
-            Ok(Line::Submit { .. }) => "submit",
-            Ok(Line::Status { .. }) => "status",
-            Ok(Line::Watch { .. }) => "watch",
-            Ok(Line::Proof { .. }) => "proof",
-            Ok(Line::Cancel { .. }) => "cancel",
-            Err(_) => "malformed",
-        }
-    }
-
     /// Reads a line.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Line, Fault> {
+    ///
+    /// # Errors
+    /// It is too long, no JSON object, or not one of the questions.
+    pub fn parse(bytes: &[u8]) -> Result<Line, Fault> {
         let fields: Fields = serde_json::from_value(object(bytes)?)
             .or_else(|error| Fault::form("request.malformed", error))?;
         let Fields { submit, status, watch, proof, cancel, token } = fields;
-        match (submit, status, watch, proof, cancel) {
-            (Some(challenge), None, None, None, None) => Ok(Line::Submit { challenge, token }),
-            (None, Some(id), None, None, None) => Ok(Line::Status { id, token }),
-            (None, None, Some(id), None, None) => Ok(Line::Watch { id, token }),
-            (None, None, None, Some(id), None) => Ok(Line::Proof { id, token }),
-            (None, None, None, None, Some(id)) => Ok(Line::Cancel { id, token }),
-            _ => Fault::form(
-                "request.malformed",
-                "a line holds one of submit, status, watch, proof and cancel",
-            ),
-        }
+        let ask = match (submit, status, watch, proof, cancel) {
+            (Some(challenge), None, None, None, None) => Ask::Submit(challenge),
+            (None, Some(id), None, None, None) => Ask::Status(id),
+            (None, None, Some(id), None, None) => Ask::Watch(id),
+            (None, None, None, Some(id), None) => Ask::Proof(id),
+            (None, None, None, None, Some(id)) => Ask::Cancel(id),
+            _ => {
+                return Fault::form(
+                    "request.malformed",
+                    "a line holds one of submit, status, watch, proof and cancel",
+                );
+            }
+        };
+        Ok(Line { ask, token })
     }
 }
 
@@ -191,17 +216,22 @@ fn rsa2048() -> String {
 /// The proof that is asked for.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub enum Kind {
     /// y alone.
     None,
+    /// Wesolowski's proof.
     #[default]
     Wesolowski,
+    /// Wesolowski's proof in segments, made meanwhile.
     NWesolowski,
+    /// Pietrzak's proof.
     Pietrzak,
 }
 
 impl Kind {
-    pub(super) fn system(self) -> Option<System> {
+    /// The proof system; none where no proof is wanted.
+    #[must_use]
+    pub fn system(self) -> Option<System> {
         match self {
             Kind::None => None,
             Kind::Wesolowski => Some(System::Wesolowski),
@@ -213,18 +243,25 @@ impl Kind {
 
 /// What is to be computed: numbers, not text.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
-    pub(super) modulus: Modulus,
-    pub(super) x: Residue,
+pub struct Task {
+    /// N.
+    pub modulus: Modulus,
+    /// The input.
+    pub x: Residue,
     /// Whether x was not below N.
-    pub(super) reduced: bool,
-    pub(super) iterations: u64,
-    pub(super) proof: Kind,
+    pub reduced: bool,
+    /// T, the number of squarings.
+    pub iterations: u64,
+    /// What is proved.
+    pub proof: Kind,
 }
 
 impl Task {
     /// Reads a challenge of at most `most` squarings.
-    pub(super) fn parse(value: Value, most: u64) -> Result<Task, Fault> {
+    ///
+    /// # Errors
+    /// Its form is wrong, it is longer, its modulus cannot be used, or everyone can skip its delay.
+    pub fn parse(value: Value, most: u64) -> Result<Task, Fault> {
         let asked: Asked = serde_json::from_value(value)
             .or_else(|error| Fault::form("challenge.malformed", error))?;
         let iterations = match (asked.t, asked.iterations) {

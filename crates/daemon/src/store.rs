@@ -1,9 +1,9 @@
 //! All challenges: on disk, in the queue, and under way.
 
-use super::job::{Challenge, REQUEST, Status, describe};
-use super::metrics::{Change, Metrics};
-use crate::failure::{Exit, Failure, Outcome};
-use crate::io::{self, Access};
+use crate::error::{Error, Kind, Outcome};
+use crate::files;
+use crate::job::{Challenge, REQUEST, Status, describe};
+use crate::metrics::{Change, Metrics};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,17 +16,17 @@ use tokio::sync::watch;
 
 /// Bounds of a daemon.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Challenges that wait.
-    pub(super) queue: usize,
+    pub(crate) queue: usize,
     /// Challenges in the folder, whatever their state.
-    pub(super) kept: usize,
+    pub(crate) kept: usize,
     /// Squarings of a challenge.
-    pub(super) iterations: u64,
+    pub(crate) iterations: u64,
 }
 
 /// The challenges of one folder.
-pub(super) struct Store {
+pub(crate) struct Store {
     jobs: PathBuf,
     limits: Limits,
     state: Mutex<State>,
@@ -34,7 +34,7 @@ pub(super) struct Store {
     bell: Condvar,
     /// Rings when a challenge is written.
     arrived: Condvar,
-    pub(super) metrics: Metrics,
+    pub(crate) metrics: Metrics,
     stopping: AtomicBool,
 }
 
@@ -50,8 +50,8 @@ struct State {
 }
 
 /// A challenge and its listeners; a slow one sees only the latest status.
-pub(super) struct Entry {
-    pub(super) challenge: Challenge,
+pub(crate) struct Entry {
+    pub(crate) challenge: Challenge,
     status: watch::Sender<Status>,
     cancelled: AtomicBool,
     /// Whether files of its run were damaged and are set aside.
@@ -67,11 +67,11 @@ impl Entry {
         Arc::new(Self { challenge, status, cancelled, set_aside, saved: AtomicU64::new(0) })
     }
 
-    pub(super) fn listen(&self) -> watch::Receiver<Status> {
+    pub(crate) fn listen(&self) -> watch::Receiver<Status> {
         self.status.subscribe()
     }
 
-    pub(super) fn describe(&self) -> Value {
+    pub(crate) fn describe(&self) -> Value {
         self.tell(&self.status.borrow())
     }
 
@@ -88,7 +88,7 @@ impl Entry {
     }
 
     /// The status that a listener sees now, and whether it is the last.
-    pub(super) fn heard(&self, listener: &mut watch::Receiver<Status>) -> (Value, bool) {
+    pub(crate) fn heard(&self, listener: &mut watch::Receiver<Status>) -> (Value, bool) {
         let status = listener.borrow_and_update();
         (self.tell(&status), status.is_final())
     }
@@ -101,30 +101,30 @@ impl Entry {
         }
     }
 
-    pub(super) fn has_set_aside(&self) -> bool {
+    pub(crate) fn has_set_aside(&self) -> bool {
         self.set_aside.load(Ordering::Relaxed)
     }
 
     /// Squarings that were done when its state was last read.
-    pub(super) fn saved(&self) -> u64 {
+    pub(crate) fn saved(&self) -> u64 {
         self.saved.load(Ordering::Relaxed)
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set(&self, status: Status) {
+    pub(crate) fn set(&self, status: Status) {
         self.status.send_replace(status);
     }
 }
 
 /// The codes of a run that cannot go on from what is kept: that is damaged, or of another run.
-pub(super) const DAMAGED: &str = "checkpoint.damaged";
-pub(super) const OTHER: &str = "state.checkpoint";
+pub(crate) const DAMAGED: &str = "checkpoint.damaged";
+pub(crate) const OTHER: &str = "state.checkpoint";
 
 /// The end of a challenge that nobody asks for any more.
-pub(super) fn cancelled() -> Status {
+pub(crate) fn cancelled() -> Status {
     let (code, message) = ("challenge.cancelled".into(), "cancelled".into());
     Status::Failed { code, message, hint: None }
 }
@@ -144,13 +144,13 @@ struct Ended {
 
 impl Store {
     /// Reads the folder; what was not ended is queued again, in the order of its arrival.
-    pub(super) fn open(
+    pub(crate) fn open(
         folder: &Path,
         limits: Limits,
-        mut damaged: impl FnMut(Failure),
+        mut damaged: impl FnMut(Error),
     ) -> Outcome<Self> {
         let jobs = folder.join("challenges");
-        let failed = |error: std::io::Error| Failure::file(&jobs, &error);
+        let failed = |error: std::io::Error| Error::file(&jobs, &error);
         std::fs::create_dir_all(&jobs).map_err(failed)?;
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&jobs).map_err(failed)? {
@@ -190,12 +190,12 @@ impl Store {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn jobs(&self) -> &Path {
+    pub(crate) fn jobs(&self) -> &Path {
         &self.jobs
     }
 
     /// Takes a challenge, and answers its client.
-    pub(super) fn submit(&self, request: Value) -> Outcome<Value> {
+    pub(crate) fn submit(&self, request: Value) -> Outcome<Value> {
         let (challenge, reduced) = Challenge::from_request(request, self.limits.iterations)?;
         let mut answer = self.take(challenge)?.describe();
         if reduced {
@@ -241,7 +241,7 @@ impl Store {
 
     /// Refuses one challenge more where there is no room, those that are being written counted.
     fn check_room(&self, state: &State, id: &str, known: bool) -> Outcome {
-        let busy = |code, message: String| Err(Failure::new(Exit::State, code, message));
+        let busy = |code, message: String| Err(Error::new(Kind::State, code, message));
         if state.leaving.contains(id) {
             return busy("daemon.busy", "this challenge is being cancelled".into());
         }
@@ -274,13 +274,13 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn find(&self, id: &str) -> Outcome<Arc<Entry>> {
+    pub(crate) fn find(&self, id: &str) -> Outcome<Arc<Entry>> {
         found(&self.lock(), id)
     }
 
     /// At most `limit` challenges whose identifiers follow `after`, in the order of identifiers, and the
     /// identifier after which there are more.
-    pub(super) fn list(&self, after: Option<&str>, limit: usize) -> (Vec<Value>, Option<String>) {
+    pub(crate) fn list(&self, after: Option<&str>, limit: usize) -> (Vec<Value>, Option<String>) {
         let from = after.map_or(Bound::Unbounded, |id| Bound::Excluded(id.to_owned()));
         let mut found: Vec<Arc<Entry>> = {
             let state = self.lock();
@@ -294,7 +294,7 @@ impl Store {
     }
 
     /// The page for Prometheus.
-    pub(super) fn metrics_page(&self) -> String {
+    pub(crate) fn metrics_page(&self) -> String {
         let mut states = [("queued", 0), ("running", 0), ("done", 0), ("failed", 0)];
         for entry in self.lock().all.values() {
             let state = match &*entry.status.borrow() {
@@ -309,19 +309,16 @@ impl Store {
     }
 
     /// The proof's bytes, once there is one.
-    pub(super) fn proof(&self, entry: &Entry) -> Outcome<Vec<u8>> {
+    pub(crate) fn proof(&self, entry: &Entry) -> Outcome<Vec<u8>> {
         if !matches!(&*entry.status.borrow(), Status::Done { proof_bytes, .. } if *proof_bytes > 0)
         {
-            return Err(Failure::usage(
-                "challenge.no_proof",
-                "there is no proof of this challenge",
-            ));
+            return Err(Error::usage("challenge.no_proof", "there is no proof of this challenge"));
         }
-        io::read(&self.jobs.join(&entry.challenge.id).join("proof"), MAX_PROOF)
+        files::read(&self.jobs.join(&entry.challenge.id).join("proof"), MAX_PROOF)
     }
 
     /// Forgets a challenge, and stops it where it runs.
-    pub(super) fn cancel(&self, id: &str) -> Outcome {
+    pub(crate) fn cancel(&self, id: &str) -> Outcome {
         let mut state = self.settled(id);
         let entry = found(&state, id)?;
         entry.cancelled.store(true, Ordering::Relaxed);
@@ -352,7 +349,7 @@ impl Store {
     }
 
     /// Tells how a challenge's work ended; one that was cancelled meanwhile is removed instead.
-    pub(super) fn leave(&self, entry: &Entry, status: Status) {
+    pub(crate) fn leave(&self, entry: &Entry, status: Status) {
         let id = &entry.challenge.id;
         let state = self.lock();
         if !state.leaving.contains(id) {
@@ -372,7 +369,7 @@ impl Store {
     }
 
     /// The next challenge to work on; `None` when the daemon stops.
-    pub(super) fn next(&self) -> Option<Arc<Entry>> {
+    pub(crate) fn next(&self) -> Option<Arc<Entry>> {
         let mut state = self.lock();
         loop {
             if self.is_stopping() {
@@ -388,10 +385,10 @@ impl Store {
     }
 
     /// Writes the end of a challenge, removes the state of its run, then tells it.
-    pub(super) fn end(&self, entry: &Entry, status: Status, proof: Option<&[u8]>) -> Outcome {
+    pub(crate) fn end(&self, entry: &Entry, status: Status, proof: Option<&[u8]>) -> Outcome {
         let folder = self.jobs.join(&entry.challenge.id);
         if let Some(proof) = proof {
-            io::write(&folder.join("proof"), proof, Access::Public, true)?;
+            files::write(&folder.join("proof"), proof)?;
         }
         let ended = match &status {
             Status::Done { y, proof_bytes, seconds } => Ended {
@@ -413,7 +410,7 @@ impl Store {
             Status::Queued | Status::Running { .. } => return Ok(()),
         };
         let text = serde_json::to_vec(&ended).unwrap_or_default();
-        io::write(&folder.join(RESULT), &text, Access::Public, true)?;
+        files::write(&folder.join(RESULT), &text)?;
         // What failed may be tried again from there, and is removed with the challenge.
         if matches!(status, Status::Done { .. }) {
             // Only room on the disk.
@@ -425,14 +422,14 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         // Taken so that no worker is between its look at the flag and its sleep.
         drop(self.lock());
         self.bell.notify_all();
     }
 
-    pub(super) fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 }
@@ -441,14 +438,14 @@ impl Store {
 fn removed(path: &Path, remove: impl FnOnce(&Path) -> std::io::Result<()>) -> Outcome {
     match remove(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::file(path, &error))
+            Err(Error::file(path, &error))
         }
         _ => Ok(()),
     }
 }
 
 fn found(state: &State, id: &str) -> Outcome<Arc<Entry>> {
-    let unknown = || Failure::usage("challenge.unknown", "no such challenge is here");
+    let unknown = || Error::usage("challenge.unknown", "no such challenge is here");
     state.all.get(id).cloned().ok_or_else(unknown)
 }
 
@@ -468,7 +465,7 @@ const MAX_PROOF: u64 = 1 << 20;
 
 /// How the challenge of a folder ended, if it did.
 fn ended(folder: &Path) -> Option<Status> {
-    let text = io::read(&folder.join(RESULT), 1 << 16).ok()?;
+    let text = files::read(&folder.join(RESULT), 1 << 16).ok()?;
     let ended: Ended = serde_json::from_slice(&text).ok()?;
     let Ended { y, proof_bytes, seconds, code, message, hint } = ended;
     match (y, code, message) {

@@ -8,11 +8,11 @@
 //! `watch` answers with a line for each event until the challenge has ended, the last one with the proof;
 //! then the next request is read.
 
-use super::connection::{AGAIN, FAREWELL, Places, REQUEST, Seat};
-use super::log::Log;
-use super::request::{Line, MAX_REQUEST};
-use super::store::Store;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::connection::{AGAIN, FAREWELL, Places, REQUEST, Seat};
+use crate::error::{Error, Kind, Outcome};
+use crate::log::Log;
+use crate::request::{Ask, Line, MAX_REQUEST};
+use crate::store::Store;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,9 +29,9 @@ const MAX_LINE: u64 = MAX_REQUEST as u64;
 
 /// What a connection needs.
 #[derive(Clone)]
-pub(super) struct Service {
+pub(crate) struct Service {
     store: Arc<Store>,
-    token: Arc<super::Tokens>,
+    token: Arc<crate::tokens::Tokens>,
     told: Arc<Log>,
     places: Places,
     /// Connections that may watch at once, half of all: a watcher is never idle.
@@ -40,14 +40,14 @@ pub(super) struct Service {
 
 impl Service {
     /// A service of at most `most` connections.
-    pub(super) fn new(
+    pub(crate) fn new(
         store: Arc<Store>,
-        token: Arc<super::Tokens>,
+        token: Arc<crate::tokens::Tokens>,
         told: Arc<Log>,
         most: usize,
     ) -> Self {
         let message = format!("{most} connections are open already");
-        let refusal = Failure::new(Exit::State, "daemon.busy", message).to_json();
+        let refusal = Error::new(Kind::State, "daemon.busy", message).to_json();
         let watchers = Arc::new(Semaphore::new(most.div_ceil(2)));
         Self {
             store,
@@ -59,7 +59,7 @@ impl Service {
     }
 
     /// Serves one connection in a task of its own; beyond the bound it is told so and closed.
-    pub(super) fn take(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    pub(crate) fn take(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         let Some((stream, seat)) = self.places.admit(stream) else {
             self.store.metrics.turned_away();
             return;
@@ -74,7 +74,7 @@ impl Service {
             };
             if evicted {
                 let message = "the connection was idle, and its place was needed";
-                let failure = Failure::new(Exit::State, "daemon.idle", message);
+                let failure = Error::new(Kind::State, "daemon.idle", message);
                 let _ = timeout(FAREWELL, write(&mut writer, &failure.to_json())).await;
             }
         });
@@ -96,20 +96,23 @@ impl Service {
             let mut bounded = (&mut reader).take(MAX_LINE + 1);
             let Ok(read) = timeout(REQUEST, bounded.read_until(b'\n', &mut line)).await else {
                 let message = format!("a line must end within {} seconds", REQUEST.as_secs());
-                return write(writer, &Failure::usage("request.timeout", message).to_json()).await;
+                return write(writer, &Error::usage("request.timeout", message).to_json()).await;
             };
             read?;
             if line.len() as u64 > MAX_LINE {
                 // What follows is the rest of a line that nobody knows the end of.
                 let message = format!("a line is at most {MAX_LINE} bytes");
-                let failure = Failure::usage("request.too_long", message);
+                let failure = Error::usage("request.too_long", message);
                 return write(writer, &failure.to_json()).await;
             }
             let _busy = seat.busy();
             let start = Instant::now();
-            let answer = self.answer(&line).await;
+            let (kind, answer) = match Line::parse(&line) {
+                Ok(line) => (line.ask.kind(), self.answer(line).await),
+                Err(fault) => ("malformed", Err(fault.into())),
+            };
             let outcome = answer.as_ref().map_or_else(|failure| failure.code, |_| "ok");
-            self.told.request("lines", Line::kind(&line), outcome, start.elapsed());
+            self.told.request("lines", kind, outcome, start.elapsed());
             self.store.metrics.request("lines", answer.is_ok());
             match answer {
                 Ok(Reply::Value(value)) => write(writer, &value).await?,
@@ -137,38 +140,36 @@ impl Service {
     }
 
     /// The proof of a challenge that has ended with one, in hex.
-    async fn proof(&self, entry: Arc<super::store::Entry>) -> Outcome<String> {
+    async fn proof(&self, entry: Arc<crate::store::Entry>) -> Outcome<String> {
         let store = self.store.clone();
-        super::apart(move || Ok(hex::encode(store.proof(&entry)?))).await
+        crate::apart(move || Ok(hex::encode(store.proof(&entry)?))).await
     }
 
-    async fn answer(&self, line: &[u8]) -> Outcome<Reply> {
+    async fn answer(&self, Line { ask, token }: Line) -> Outcome<Reply> {
         let store = self.store.clone();
-        match Line::parse(line)? {
-            Line::Submit { challenge, token } => {
-                self.token.check(token.as_bytes())?;
-                Ok(Reply::Value(super::apart(move || store.submit(challenge)).await?))
+        let token = token.as_bytes();
+        match &ask {
+            Ask::Submit(_) | Ask::Cancel(_) => self.token.check(token)?,
+            Ask::Status(_) | Ask::Watch(_) | Ask::Proof(_) => self.token.check_reader(token)?,
+        }
+        match ask {
+            Ask::Submit(challenge) => {
+                Ok(Reply::Value(crate::apart(move || store.submit(challenge)).await?))
             }
-            Line::Status { id, token } => {
-                self.token.check_reader(token.as_bytes())?;
-                Ok(Reply::Value(store.find(&id)?.describe()))
-            }
-            Line::Watch { id, token } => {
-                self.token.check_reader(token.as_bytes())?;
+            Ask::Status(id) => Ok(Reply::Value(store.find(&id)?.describe())),
+            Ask::Watch(id) => {
                 let entry = store.find(&id)?;
                 let permit = self.watchers.clone().try_acquire_owned().map_err(|_| {
-                    Failure::new(Exit::State, "daemon.busy", "too many connections watch already")
+                    Error::new(Kind::State, "daemon.busy", "too many connections watch already")
                 })?;
                 Ok(Reply::Watch(entry, permit))
             }
-            Line::Proof { id, token } => {
-                self.token.check_reader(token.as_bytes())?;
+            Ask::Proof(id) => {
                 let proof = self.proof(store.find(&id)?).await?;
                 Ok(Reply::Value(json!({ "ok": true, "id": id, "proof_hex": proof })))
             }
-            Line::Cancel { id, token } => {
-                self.token.check(token.as_bytes())?;
-                super::apart(move || store.cancel(&id)).await?;
+            Ask::Cancel(id) => {
+                crate::apart(move || store.cancel(&id)).await?;
                 Ok(Reply::Value(json!({ "ok": true })))
             }
         }
@@ -177,7 +178,7 @@ impl Service {
 
 enum Reply {
     Value(Value),
-    Watch(Arc<super::store::Entry>, OwnedSemaphorePermit),
+    Watch(Arc<crate::store::Entry>, OwnedSemaphorePermit),
 }
 
 async fn write(writer: &mut (impl AsyncWrite + Unpin), value: &Value) -> std::io::Result<()> {

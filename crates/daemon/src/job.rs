@@ -1,8 +1,8 @@
 //! A challenge: what is asked, where it stands, and its folder.
 
-use super::request::{Kind, Task};
-use crate::failure::{Failure, Outcome};
-use crate::io::{self, Access};
+use crate::error::{Error, Outcome};
+use crate::files;
+use crate::request::{Kind, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -12,12 +12,12 @@ use tetralith_vdf::{Checkpoint, Modulus, Options, Prover, Residue, parse_hex};
 
 /// A challenge that was taken: numbers, not text.
 #[derive(Clone, Debug)]
-pub(super) struct Challenge {
-    pub(super) id: String,
-    pub(super) modulus: Modulus,
-    pub(super) x: Residue,
-    pub(super) iterations: u64,
-    pub(super) proof: Kind,
+pub(crate) struct Challenge {
+    pub(crate) id: String,
+    pub(crate) modulus: Modulus,
+    pub(crate) x: Residue,
+    pub(crate) iterations: u64,
+    pub(crate) proof: Kind,
 }
 
 /// A challenge as it lies in its folder.
@@ -33,7 +33,7 @@ struct Stored {
 
 impl Challenge {
     /// Reads a request, and says whether its x was not below N.
-    pub(super) fn from_request(value: Value, most: u64) -> Outcome<(Self, bool)> {
+    pub(crate) fn from_request(value: Value, most: u64) -> Outcome<(Self, bool)> {
         let Task { modulus, x, reduced, iterations, proof } = Task::parse(value, most)?;
         Ok((Self::new(modulus, x, iterations, proof), reduced))
     }
@@ -56,9 +56,9 @@ impl Challenge {
     }
 
     /// Makes the challenge's folder.
-    pub(super) fn store(&self, jobs: &Path, sequence: u64) -> Outcome {
+    pub(crate) fn store(&self, jobs: &Path, sequence: u64) -> Outcome {
         let folder = jobs.join(&self.id);
-        std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, &error))?;
+        std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, &error))?;
         let stored = Stored {
             sequence,
             modulus: hex::encode(self.modulus.to_bytes()),
@@ -67,15 +67,15 @@ impl Challenge {
             proof: self.proof,
         };
         let text = serde_json::to_vec(&stored).unwrap_or_default();
-        io::write(&folder.join(REQUEST), &text, Access::Public, true)
+        files::write(&folder.join(REQUEST), &text)
     }
 
     /// Reads a challenge from its folder, and its place in the order of arrival.
-    pub(super) fn load(folder: &Path) -> Outcome<(u64, Self)> {
+    pub(crate) fn load(folder: &Path) -> Outcome<(u64, Self)> {
         let path = folder.join(REQUEST);
-        let text = io::read(&path, MAX_STORED)?;
+        let text = files::read(&path, MAX_STORED)?;
         let damaged = |error: &dyn std::fmt::Display| {
-            Failure::usage("challenge.damaged", format!("{}: {error}", path.display()))
+            Error::usage("challenge.damaged", format!("{}: {error}", path.display()))
         };
         let stored: Stored = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
         let modulus = Modulus::parse(&stored.modulus)?;
@@ -88,12 +88,12 @@ impl Challenge {
     }
 
     /// Where the state of its run is kept.
-    pub(super) fn kept(&self, jobs: &Path) -> PathBuf {
+    pub(crate) fn kept(&self, jobs: &Path) -> PathBuf {
         jobs.join(&self.id).join(KEPT)
     }
 
     /// How many squarings the state of its run holds.
-    pub(super) fn saved(&self, jobs: &Path) -> u64 {
+    pub(crate) fn saved(&self, jobs: &Path) -> u64 {
         let Challenge { modulus, x, iterations, .. } = self;
         let kept = self.kept(jobs);
         match self.proof.system() {
@@ -110,7 +110,7 @@ impl Challenge {
     }
 
     /// Where damaged files of that state are set aside until the challenge is done.
-    pub(super) fn aside(&self, jobs: &Path) -> PathBuf {
+    pub(crate) fn aside(&self, jobs: &Path) -> PathBuf {
         jobs.join(&self.id).join("damaged")
     }
 
@@ -118,9 +118,9 @@ impl Challenge {
     ///
     /// At first it is the file of the run alone and its copy, for the same run goes on from the others; if
     /// that did not help, or it is of `another` run, all.
-    pub(super) fn set_aside(&self, jobs: &Path, another: bool) -> Outcome<bool> {
+    pub(crate) fn set_aside(&self, jobs: &Path, another: bool) -> Outcome<bool> {
         let (folder, aside) = (jobs.join(&self.id), self.aside(jobs));
-        let failed = |error: std::io::Error| Failure::file(&folder, &error);
+        let failed = |error: std::io::Error| Error::file(&folder, &error);
         let mut names = Vec::new();
         for entry in std::fs::read_dir(&folder).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
@@ -149,12 +149,12 @@ impl Challenge {
 const KEPT: &str = "run";
 
 /// The file that makes a folder a challenge's.
-pub(super) const REQUEST: &str = "request.json";
+pub(crate) const REQUEST: &str = "request.json";
 const MAX_STORED: u64 = 1 << 16;
 
 /// Where a challenge stands.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Status {
+pub(crate) enum Status {
     Queued,
     Running { done: u64, per_second: f64 },
     Done { y: String, proof_bytes: u64, seconds: f64 },
@@ -162,18 +162,18 @@ pub(super) enum Status {
 }
 
 impl Status {
-    pub(super) fn failed(Failure { code, message, hint, .. }: Failure) -> Status {
+    pub(crate) fn failed(Error { code, message, hint, .. }: Error) -> Status {
         Status::Failed { code: code.into(), message, hint }
     }
 
     /// Whether nothing more will happen.
-    pub(super) fn is_final(&self) -> bool {
+    pub(crate) fn is_final(&self) -> bool {
         matches!(self, Status::Done { .. } | Status::Failed { .. })
     }
 }
 
 /// What clients are told about a challenge.
-pub(super) fn describe(challenge: &Challenge, status: &Status) -> Value {
+pub(crate) fn describe(challenge: &Challenge, status: &Status) -> Value {
     let mut value = json!({
         "ok": true, "id": challenge.id, "modulus": challenge.modulus_name(),
         "modulus_bits": challenge.modulus.bits(),

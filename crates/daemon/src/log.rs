@@ -1,19 +1,21 @@
 //! What the daemon tells on standard error: bounded for each kind of event, so that nobody fills a disk with it.
 
-use crate::context::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Events of one kind that may come at once, and how many a second after that.
 const BURST: f64 = 200.0;
 const PER_SECOND: f64 = 10.0;
 
+/// Who is told of events: the event's stable name, what it says to people, and an object for programs.
+pub type Tell = dyn Fn(&'static str, &str, Value) + Send + Sync;
+
 /// The daemon's events.
-pub(super) struct Log {
-    context: Context,
+pub(crate) struct Log {
+    tell: Arc<Tell>,
     /// Whether requests are told too.
     requests: bool,
     kinds: Mutex<BTreeMap<&'static str, Bucket>>,
@@ -47,12 +49,12 @@ impl Bucket {
 }
 
 impl Log {
-    pub(super) fn new(context: Context, requests: bool) -> Self {
-        Self { context, requests, kinds: Mutex::default() }
+    pub(crate) fn new(tell: Arc<Tell>, requests: bool) -> Self {
+        Self { tell, requests, kinds: Mutex::default() }
     }
 
     /// Tells of an event, unless there were too many of its kind.
-    pub(super) fn event(&self, name: &'static str, text: impl Display, mut fields: Value) {
+    pub(crate) fn event(&self, name: &'static str, text: impl Display, mut fields: Value) {
         let taken = {
             let now = Instant::now();
             let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,11 +64,11 @@ impl Log {
         if left_out > 0 {
             fields["left_out"] = left_out.into();
         }
-        self.context.event(name, text, fields);
+        (self.tell)(name, &text.to_string(), fields);
     }
 
     /// Tells of a request where that is wanted: how it came, what it was, how it ended, and how long it took.
-    pub(super) fn request(&self, by: &str, what: &str, outcome: &str, time: Duration) {
+    pub(crate) fn request(&self, by: &str, what: &str, outcome: &str, time: Duration) {
         if self.requests {
             let milliseconds = time.as_micros() as f64 / 1000.0;
             let text = format!("{by} {what}: {outcome} ({milliseconds} ms)");

@@ -1,35 +1,32 @@
 //! A worker: one thread that squares, one challenge after another.
 
-use super::super::eval::describe_fault;
-use super::super::factorable;
-use super::job::{Challenge, Status};
-use super::log::Log;
-use super::store::{DAMAGED, Entry, Store, cancelled};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::error::{Error, Kind, Outcome};
+use crate::job::{Challenge, Status};
+use crate::log::Log;
+use crate::store::{DAMAGED, Entry, Store, cancelled};
 use serde_json::{Value, json};
 use std::any::Any;
 use std::io::ErrorKind::{QuotaExceeded, StorageFull};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use tetralith_vdf as vdf;
 use tetralith_vdf::eval::Trouble;
-use tetralith_vdf::{
-    Checkpoint, Error, Evaluation, Fault, Next, Options, Progress, Prover, Residue,
-};
+use tetralith_vdf::{Checkpoint, Evaluation, Fault, Next, Options, Progress, Prover, Residue};
 
 /// How a worker works.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     /// Between two times that the state is saved.
-    pub(super) save_every: Duration,
-    pub(super) options: Options,
+    pub(crate) save_every: Duration,
+    pub(crate) options: Options,
 }
 
 /// Between two progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// Works until the daemon stops.
-pub(super) fn run(log: &Log, store: &Store, settings: Settings) {
+pub(crate) fn run(log: &Log, store: &Store, settings: Settings) {
     while let Some(entry) = store.next() {
         if entry.has_set_aside() {
             let id = &entry.challenge.id;
@@ -42,8 +39,8 @@ pub(super) fn run(log: &Log, store: &Store, settings: Settings) {
         }
         let Challenge { id, modulus, .. } = &entry.challenge;
         if modulus.is_factorable() {
-            let (event, text) = factorable(modulus, &format!("challenge {id}"));
-            log.event(event, text, json!({ "id": id }));
+            let text = format!("challenge {id}: {}", modulus.caution());
+            log.event("vdf.factorable", text, json!({ "id": id }));
         }
         let work = || Watch::new(log, store, &entry, settings.save_every).work(settings.options);
         if !work_on(log, store, &entry, work) {
@@ -53,7 +50,7 @@ pub(super) fn run(log: &Log, store: &Store, settings: Settings) {
 }
 
 /// What was computed: y and the encoded proof, if one is wanted.
-type Computed = Result<(Residue, Option<Vec<u8>>), Error>;
+type Computed = Result<(Residue, Option<Vec<u8>>), vdf::Error>;
 
 /// Computes, and tells how it ended; `false` where the daemon stops.
 fn work_on(log: &Log, store: &Store, entry: &Entry, work: impl FnOnce() -> Computed) -> bool {
@@ -65,17 +62,17 @@ fn work_on(log: &Log, store: &Store, entry: &Entry, work: impl FnOnce() -> Compu
             let message = format!("the computation panicked: {}", said(&*panic));
             let fields = json!({ "id": entry.challenge.id });
             log.event("challenge.panicked", &message, fields);
-            let failure = Failure::new(Exit::Environment, "daemon.internal", message);
+            let failure = Error::new(Kind::Environment, "daemon.internal", message);
             let _ = end(store, entry, Status::failed(failure), None);
             return true;
         }
     };
     match computed {
         // Stopped: the state is kept, and the next daemon goes on.
-        Err(Error::Cancelled) if !entry.is_cancelled() => return false,
-        Err(Error::Cancelled) => store.leave(entry, cancelled()),
+        Err(vdf::Error::Cancelled) if !entry.is_cancelled() => return false,
+        Err(vdf::Error::Cancelled) => store.leave(entry, cancelled()),
         // The machine's trouble, not the challenge's: what is saved stays, and the next daemon goes on.
-        Err(error @ (Error::Io(_) | Error::Faulty(_))) => {
+        Err(error @ (vdf::Error::Io(_) | vdf::Error::Faulty(_))) => {
             let failure = explain(error, &entry.challenge.kept(store.jobs()));
             tell_failure(log, entry, &failure);
             store.leave(entry, Status::failed(failure));
@@ -110,39 +107,39 @@ const AGAIN: &str =
     "the saved state is intact: free disk space or fix the disk, then submit the challenge again";
 
 /// What ended a run whose state is kept at this name, and what to do next.
-fn explain(error: Error, kept: &Path) -> Failure {
+fn explain(error: vdf::Error, kept: &Path) -> Error {
     let hint = match &error {
-        Error::Io(error) if matches!(error.kind(), StorageFull | QuotaExceeded) => AGAIN,
-        Error::Io(_) => {
+        vdf::Error::Io(error) if matches!(error.kind(), StorageFull | QuotaExceeded) => AGAIN,
+        vdf::Error::Io(_) => {
             "repair that and submit the challenge again, or delete it first to start over"
         }
-        Error::Faulty(_) => {
-            return Failure::from(error).hint(
+        vdf::Error::Faulty(_) => {
+            return Error::from(error).hint(
                 "suspected hardware fault: check memory and CPU, then submit the challenge again",
             );
         }
-        Error::CheckpointMemory => {
+        vdf::Error::CheckpointMemory => {
             "start the daemon with the --memory it had and submit the challenge again, or delete it \
              first to start over"
         }
-        Error::ModulusPublished { .. } => return error.into(),
+        vdf::Error::ModulusPublished { .. } => return error.into(),
         // A request was checked when it was taken: this is about the files.
         _ => {
             "submit the challenge again: the corrupt part is set aside, and the run resumes without it"
         }
     };
-    let mut failure = Failure::from(error);
-    if failure.exit == Exit::Usage {
+    let mut failure = Error::from(error);
+    if failure.kind == Kind::Usage {
         failure.code = DAMAGED;
     }
     let message = format!("{}: {}", kept.display(), failure.message);
-    Failure { message, ..failure }.hint(hint)
+    Error { message, ..failure }.hint(hint)
 }
 
 /// Tells the operator how a challenge failed.
-fn tell_failure(log: &Log, entry: &Entry, failure: &Failure) {
+fn tell_failure(log: &Log, entry: &Entry, failure: &Error) {
     let id = &entry.challenge.id;
-    let Failure { code, message, hint, .. } = failure;
+    let Error { code, message, hint, .. } = failure;
     let next = hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
     let text = format!("challenge {id} failed: {message}{next}");
     log.event("challenge.failed", text, json!({ "id": id, "code": code, "hint": hint }));
@@ -151,9 +148,8 @@ fn tell_failure(log: &Log, entry: &Entry, failure: &Failure) {
 /// An error of the machine while this challenge was computed, in words and as fields.
 fn fault_event(entry: &Entry, fault: Fault) -> (String, Value) {
     let id = &entry.challenge.id;
-    let (text, mut fields) = describe_fault(fault);
-    fields["id"] = id.clone().into();
-    (format!("challenge {id}: {text}"), fields)
+    let fields = json!({ "id": id, "found_at": fault.found_at, "back_to": fault.back_to });
+    (format!("challenge {id}: {fault}"), fields)
 }
 
 /// What a panic says.
@@ -196,7 +192,7 @@ impl<'a> Watch<'a> {
         let Challenge { modulus, x, iterations, proof, .. } = &self.entry.challenge;
         let kept = self.entry.challenge.kept(self.store.jobs());
         // A folder of an older daemon may hold challenges that are refused today.
-        if let Err(error @ Error::ModulusPublished { .. }) = modulus.check_provable() {
+        if let Err(error @ vdf::Error::ModulusPublished { .. }) = modulus.check_provable() {
             return Err(error);
         }
         let Some(system) = proof.system() else {
@@ -207,7 +203,7 @@ impl<'a> Watch<'a> {
         Ok((y, Some(proof.to_bytes())))
     }
 
-    fn evaluate(&mut self, kept: &Path) -> Result<Residue, Error> {
+    fn evaluate(&mut self, kept: &Path) -> Result<Residue, vdf::Error> {
         let Challenge { modulus, x, iterations, .. } = &self.entry.challenge;
         let mut evaluation = match Checkpoint::load(kept)? {
             Some((checkpoint, problem)) => {
@@ -230,7 +226,7 @@ impl<'a> Watch<'a> {
                 checkpoint.save(kept)?;
             }
             if next == Next::Stop {
-                return Err(Error::Cancelled);
+                return Err(vdf::Error::Cancelled);
             }
         }
     }
@@ -279,9 +275,8 @@ impl<'a> Watch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::Limits;
     use super::*;
-    use crate::context::Context;
+    use crate::store::Limits;
 
     #[test]
     fn a_panic_ends_its_challenge_and_nothing_else() {
@@ -289,7 +284,7 @@ mod tests {
         let limits = Limits { queue: 4, kept: 4, iterations: 1 << 20 };
         let open = || Store::open(folder.path(), limits, |_| ()).expect("opens");
         let store = open();
-        let log = &Log::new(Context { json: false, quiet: true, threads: 1 }, false);
+        let log = &Log::new(std::sync::Arc::new(|_, _, _| ()), false);
         let modulus = "cfa92a1c6559dd55bb75027437309ad3";
         let ask = |x: &str| {
             let asked = json!({ "modulus": modulus, "x": x, "t": 4, "proof": "none" });

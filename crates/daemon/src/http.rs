@@ -1,10 +1,10 @@
 //! The HTTP side: JSON in, JSON out, events as they come.
 
-use super::connection::{AGAIN, Busy, Places, REQUEST};
-use super::log::Log;
-use super::request::{self, MAX_REQUEST};
-use super::store::{Entry, Store};
-use crate::failure::{Exit, Failure};
+use crate::connection::{AGAIN, Busy, Places, REQUEST};
+use crate::error::{Error, Kind};
+use crate::log::Log;
+use crate::request::{self, MAX_REQUEST};
+use crate::store::{Entry, Store};
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, FromRequest, Path, Request, State};
 use axum::http::Uri;
@@ -27,7 +27,7 @@ use tokio::time::{sleep, timeout};
 #[derive(Clone)]
 struct Api {
     store: Arc<Store>,
-    token: Arc<super::Tokens>,
+    token: Arc<crate::tokens::Tokens>,
     log: Arc<Log>,
     hosts: Arc<Hosts>,
     listeners: Arc<Semaphore>,
@@ -38,17 +38,17 @@ struct Api {
 type Answer<T = Json<Value>> = Result<T, Refusal>;
 
 /// A failure with its HTTP status.
-struct Refusal(Failure);
+struct Refusal(Error);
 
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
+impl From<Error> for Refusal {
+    fn from(failure: Error) -> Self {
         Self(failure)
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let status = match (self.0.code, self.0.exit) {
+        let status = match (self.0.code, self.0.kind) {
             ("api.token", _) => StatusCode::UNAUTHORIZED,
             ("request.host", _) => StatusCode::MISDIRECTED_REQUEST,
             ("request.too_long", _) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -58,7 +58,7 @@ impl IntoResponse for Refusal {
                 StatusCode::NOT_FOUND
             }
             ("daemon.busy" | "daemon.full", _) => StatusCode::SERVICE_UNAVAILABLE,
-            (_, Exit::Usage | Exit::Verification) => StatusCode::BAD_REQUEST,
+            (_, Kind::Usage | Kind::Verification) => StatusCode::BAD_REQUEST,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         (status, Json(self.0.to_json())).into_response()
@@ -69,11 +69,11 @@ impl IntoResponse for Refusal {
 ///
 /// A page in a browser can have its own name resolved to 127.0.0.1 and then ask this daemon (DNS rebinding),
 /// but the browser says that name as `Host`.
-pub(super) struct Hosts(Vec<String>);
+pub(crate) struct Hosts(Vec<String>);
 
 impl Hosts {
     /// Those that were `given`; where only this machine can connect to `address`, its local names too.
-    pub(super) fn new(address: Option<SocketAddr>, given: &[String]) -> Self {
+    pub(crate) fn new(address: Option<SocketAddr>, given: &[String]) -> Self {
         let mut names: Vec<String> = given.iter().map(|name| name.to_ascii_lowercase()).collect();
         if let Some(address) = address.filter(|address| address.ip().is_loopback()) {
             names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
@@ -96,15 +96,15 @@ impl Hosts {
 }
 
 /// What the service shares with the rest of the daemon.
-pub(super) struct Shared {
-    pub(super) store: Arc<Store>,
-    pub(super) token: Arc<super::Tokens>,
-    pub(super) log: Arc<Log>,
-    pub(super) hosts: Hosts,
+pub(crate) struct Shared {
+    pub(crate) store: Arc<Store>,
+    pub(crate) token: Arc<crate::tokens::Tokens>,
+    pub(crate) log: Arc<Log>,
+    pub(crate) hosts: Hosts,
 }
 
 /// Serves at most `most` connections, of which half may listen, until the runtime ends.
-pub(super) async fn serve(listener: tokio::net::TcpListener, shared: Shared, most: usize) {
+pub(crate) async fn serve(listener: tokio::net::TcpListener, shared: Shared, most: usize) {
     let most_listeners = most.div_ceil(2);
     let listeners = Arc::new(Semaphore::new(most_listeners));
     let Shared { store, token, log, hosts } = shared;
@@ -153,7 +153,7 @@ pub(super) async fn serve(listener: tokio::net::TcpListener, shared: Shared, mos
 /// What a connection is told for which there is no place.
 fn refusal(most: usize) -> Vec<u8> {
     let message = format!("{most} connections are open already");
-    let body = Failure::new(Exit::State, "daemon.busy", message).to_json().to_string();
+    let body = Error::new(Kind::State, "daemon.busy", message).to_json().to_string();
     format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
          content-length: {}\r\nretry-after: 1\r\nconnection: close\r\n\r\n{body}",
@@ -174,7 +174,7 @@ fn router(api: Api) -> Router {
         .route("/v1/challenges/{id}/events", get(events))
         .route("/v1/challenges/{id}/proof", get(proof))
         .layer(from_fn_with_state(api.clone(), authorize_reader));
-    let refuse = |code, message| async move { Refusal(Failure::usage(code, message)) };
+    let refuse = |code, message| async move { Refusal(Error::usage(code, message)) };
     Router::new()
         .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
         .merge(reading)
@@ -195,7 +195,7 @@ async fn watch_requests(State(api): State<Api>, request: Request, next: Next) ->
     let response = if accepted {
         next.run(request).await
     } else {
-        let failure = Failure::usage("request.host", "this daemon does not answer for that host");
+        let failure = Error::usage("request.host", "this daemon does not answer for that host");
         Refusal(failure.hint("ask by the address it listens on, or start it with --host NAME"))
             .into_response()
     };
@@ -242,18 +242,18 @@ fn bearer(credentials: &[u8]) -> Option<&[u8]> {
 async fn submit(State(api): State<Api>, request: Request) -> Answer<(StatusCode, Json<Value>)> {
     let body = timeout(REQUEST, Bytes::from_request(request, &())).await.map_err(|_| {
         let message = format!("a request must end within {} seconds", REQUEST.as_secs());
-        Failure::usage("request.timeout", message)
+        Error::usage("request.timeout", message)
     })?;
     let body = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             let message = format!("a request is at most {MAX_REQUEST} bytes");
-            Failure::usage("request.too_long", message)
+            Error::usage("request.too_long", message)
         }
-        _ => Failure::usage("request.body", error.body_text()),
+        _ => Error::usage("request.body", error.body_text()),
     })?;
-    let request = request::object(&body).map_err(Failure::from)?;
+    let request = request::object(&body).map_err(Error::from)?;
     // Tests of a new modulus take a while.
-    let answer = super::apart(move || api.store.submit(request)).await?;
+    let answer = crate::apart(move || api.store.submit(request)).await?;
     Ok((StatusCode::ACCEPTED, Json(answer)))
 }
 
@@ -279,7 +279,7 @@ fn page(query: &str) -> Result<(Option<&str>, usize), String> {
 
 async fn list(State(api): State<Api>, uri: Uri) -> Answer {
     let (after, limit) = page(uri.query().unwrap_or_default())
-        .map_err(|message| Failure::usage("request.query", message))?;
+        .map_err(|message| Error::usage("request.query", message))?;
     let (challenges, next) = api.store.list(after, limit);
     Ok(Json(json!({ "ok": true, "challenges": challenges, "next": next })))
 }
@@ -294,12 +294,12 @@ async fn status(State(api): State<Api>, Path(id): Path<String>) -> Answer {
 }
 
 async fn cancel(State(api): State<Api>, Path(id): Path<String>) -> Answer {
-    super::apart(move || api.store.cancel(&id)).await?;
+    crate::apart(move || api.store.cancel(&id)).await?;
     Ok(Json(json!({ "ok": true })))
 }
 
 async fn proof(State(api): State<Api>, Path(id): Path<String>) -> Answer<Response> {
-    let bytes = super::apart(move || api.store.proof(&*api.store.find(&id)?)).await?;
+    let bytes = crate::apart(move || api.store.proof(&*api.store.find(&id)?)).await?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }
 
@@ -313,7 +313,7 @@ async fn events(
     let entry = api.store.find(&id)?;
     let permit = api.listeners.try_acquire_owned().map_err(|_| {
         let message = format!("{} clients listen already", api.most_listeners);
-        Failure::new(Exit::State, "daemon.busy", message)
+        Error::new(Kind::State, "daemon.busy", message)
     })?;
     let body = Body::from_stream(stream(entry, (permit, busy)));
     Ok(([(header::CONTENT_TYPE, "text/event-stream")], body).into_response())
