@@ -8,19 +8,19 @@
 mod answers;
 mod door;
 mod requests;
+mod screen;
 mod server;
+mod watching;
 
 use crate::ceremony::{Caller, Refusal, Request, Shared, Turn};
 use crate::error::Error;
 use crate::log::CeremonyRecord;
-use crate::metrics::Gauges;
 use crate::shares::KeyId;
 use answers::Failure;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use door::{Door, Role};
@@ -75,7 +75,8 @@ fn router(api: Api, door: &Door) -> Router {
         .route("/v1/keys/{id}", delete(delete_key))
         .layer(behind(Role::Full));
     let reading = Router::new()
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(watching::metrics))
+        .route("/v1/events", get(watching::events))
         .route("/v1/status", get(status))
         .route("/v1/keys", get(keys))
         .route("/v1/keys/{id}", get(key))
@@ -85,6 +86,7 @@ fn router(api: Api, door: &Door) -> Router {
     Router::new()
         .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
         .route("/readyz", get(ready))
+        .merge(screen::routes())
         .fallback(|| async { Failure::not_found("route.unknown", "there is no such route") })
         .layer(behind(Role::Open))
         .merge(changing)
@@ -219,6 +221,7 @@ async fn status(State(api): State<Api>) -> Answer {
                 "address": peer.address.to_string(),
                 "connected": connected.contains(&peer.id),
                 "dropped_messages": shared.budgets.drops(&peer.id),
+                "round_trip_ms": shared.transport.state(&peer.id).and_then(watching::round_trip_ms),
             })
         })
         .collect();
@@ -246,9 +249,16 @@ fn damaged(shared: &Shared) -> Vec<Value> {
 /// Ready: the folder can be written, no share is damaged or lost, and every key has a quorum of connected
 /// parties; without a key, all peers are connected.
 async fn ready(State(api): State<Api>) -> Answer {
-    let shared = &api.shared;
+    match unready(&api.shared).await? {
+        Some(failure) => Err(failure),
+        None => Ok(Json(json!({ "ok": true }))),
+    }
+}
+
+/// Why this node is not ready, if it is not.
+async fn unready(shared: &Arc<Shared>) -> Result<Option<Failure>, Failure> {
     let unready = |code, message: String, hint: &str| {
-        Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, code, message).hint(hint))
+        Ok(Some(Failure::new(StatusCode::SERVICE_UNAVAILABLE, code, message).hint(hint)))
     };
     if let Some(reason) = shared.blocking(|shared| shared.disk.trouble()).await? {
         return unready("disk.write", reason, "free space on the disk of the node's folder");
@@ -273,30 +283,9 @@ async fn ready(State(api): State<Api>) -> Answer {
         None if keys.is_empty() && connected.len() < shared.config.peers.len() => {
             format!("{} of {} peers are connected", connected.len(), shared.config.peers.len())
         }
-        None => return Ok(Json(json!({ "ok": true }))),
+        None => return Ok(None),
     };
     unready("peers.quorum", reason, "GET /v1/status names the peers that are not connected")
-}
-
-async fn metrics(State(api): State<Api>) -> Response {
-    let shared = &api.shared;
-    let (own, peers) = shared.turns.waiting();
-    let now = Gauges {
-        peers: shared.transport.connected().len(),
-        running: shared.turns.running(),
-        waiting: [own, peers],
-        keys: shared.shares.keys().len(),
-        damaged_shares: shared.shares.damaged().len(),
-        lost_shares: shared.shares.lost().len(),
-        dropped: shared
-            .config
-            .peers
-            .iter()
-            .map(|peer| (peer.name.clone(), shared.budgets.drops(&peer.id)))
-            .collect(),
-    };
-    let text = shared.metrics.to_text(&now);
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 impl Api {

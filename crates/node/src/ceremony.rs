@@ -21,6 +21,7 @@ mod agreement;
 mod fault;
 mod join;
 mod mailbox;
+mod news;
 mod propose;
 mod quota;
 mod retired;
@@ -31,6 +32,8 @@ mod suspects;
 mod turns;
 
 pub(crate) use fault::Fault;
+#[cfg(test)]
+pub(crate) use fault::blame;
 pub(crate) use mailbox::Mailboxes;
 pub(crate) use propose::{Refusal, Request};
 pub(crate) use quota::KeygenQuota;
@@ -46,6 +49,7 @@ use crate::config::Config;
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::events::Events;
 use crate::identity::{Identity, domain_hash};
 use crate::log::{CeremonyRecord, Log, State};
 use crate::metrics::Metrics;
@@ -80,6 +84,7 @@ pub(crate) struct Shared {
     pub(crate) log: Log,
     pub(crate) mailboxes: Mailboxes,
     pub(crate) metrics: Metrics,
+    pub(crate) events: Events,
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) rng: Mutex<ChaCha20Rng>,
     pub(crate) absent: Mutex<HashMap<PeerId, Instant>>,
@@ -155,7 +160,7 @@ impl Shared {
     ) -> Result<(), SendError> {
         let mut pause = Duration::from_millis(50);
         loop {
-            self.metrics.sent(frame.len());
+            self.metrics.sent(&to, frame.len());
             let sent = timeout_at(until, self.transport.send(to, frame.clone())).await;
             match sent.unwrap_or(Err(SendError::Timeout)) {
                 Err(error) if error.is_passing() && Instant::now() + pause < until => {
@@ -198,8 +203,12 @@ impl Shared {
 
     /// Enters a ceremony's beginning; `false` if its name was used before.
     pub(crate) async fn begin(self: &Arc<Self>, record: &CeremonyRecord) -> Result<bool, Error> {
-        let record = record.clone();
-        self.blocking(move |shared| shared.log.begin(&record)).await?
+        let kept = record.clone();
+        let is_new = self.blocking(move |shared| shared.log.begin(&kept)).await??;
+        if is_new {
+            self.tell_proposed(record);
+        }
+        Ok(is_new)
     }
 
     /// Enters a ceremony's end, and tells of it.
@@ -233,6 +242,7 @@ impl Shared {
         );
         let kept = record.clone();
         self.blocking(move |shared| shared.log.end(&kept)).await??;
+        self.tell_ended(&record);
         Ok(record)
     }
 }

@@ -30,6 +30,7 @@ mod disk;
 mod ecdsa;
 pub mod engine;
 mod error;
+mod events;
 pub mod folder;
 mod identity;
 pub mod log;

@@ -8,6 +8,7 @@ use crate::ceremony::{
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::events::Events;
 use crate::folder::Folder;
 use crate::log::Log;
 use crate::metrics::Metrics;
@@ -87,8 +88,10 @@ impl Node {
         let api_address = listener.local_addr().map_err(Error::file(folder.root()))?;
         let (stop, stopped) = watch::channel(false);
         let budgets = Budgets::new(config.peers.iter().map(|peer| peer.id), &config.limits);
+        let events = Events::new();
+        let watchers = (budgets.clone(), events.clone());
         let (transport, incoming, swarm) =
-            transport::start(&config, &secrets.identity, budgets.clone(), stopped.clone())?;
+            transport::start(&config, &secrets.identity, watchers, stopped.clone())?;
         let mailboxes = Mailboxes::new(&config.limits);
         let mut seed = Zeroizing::new([0; 32]);
         rng.fill_bytes(seed.as_mut_slice());
@@ -99,7 +102,8 @@ impl Node {
             shares,
             log,
             mailboxes: mailboxes.clone(),
-            metrics: Metrics::default(),
+            metrics: Metrics::new(&id, &config.peers),
+            events,
             stop: stopped.clone(),
             rng: Mutex::new(chacha20::ChaCha20Rng::from_seed(*seed)),
             absent: Mutex::default(),
@@ -184,7 +188,7 @@ async fn dispatch_peer(shared: Arc<Shared>, Incoming { from, mut queue }: Incomi
     let answers = Arc::new(Semaphore::new(most));
     let refusals = Arc::new(Semaphore::new(REFUSALS_PER_PEER));
     while let Some(frame) = queue.recv().await {
-        shared.metrics.received(frame.len());
+        shared.metrics.received(&from, frame.len());
         let drop_it = |reason: &dyn core::fmt::Display| {
             shared.metrics.dropped();
             tracing::debug!(event = "message_dropped", from = %shared.name(&from), %reason);

@@ -9,10 +9,13 @@
 //! message, and each queue. Each peer has a queue and a budget of its own, so that a peer that floods
 //! this node, or acknowledges nothing, delays its own messages only.
 
+mod state;
+
 use crate::budget::{BARRED, Budgets, Kind};
 use crate::codec::{Ack, Frame, FrameCodec, PROTOCOL};
 use crate::config::{Config, Peer};
 use crate::error::Error;
+use crate::events::Events;
 use crate::identity::{Identity, wipe_stack};
 use libp2p::allow_block_list::{AllowedPeers, Behaviour as AllowList};
 use libp2p::connection_limits::{Behaviour as Limiter, ConnectionLimits};
@@ -26,7 +29,10 @@ use libp2p::request_response::{
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::swarm::{Config as SwarmConfig, NetworkBehaviour, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, Swarm, identify, noise, ping, tcp, yamux};
+use serde_json::json;
+pub(crate) use state::PeerState;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -102,6 +108,7 @@ pub(crate) struct Transport {
     commands: mpsc::Sender<Command>,
     links: watch::Receiver<Links>,
     listening: watch::Receiver<Option<Multiaddr>>,
+    states: Arc<HashMap<PeerId, PeerState>>,
     most_bytes: usize,
 }
 
@@ -131,6 +138,11 @@ impl Transport {
     /// The peers to which a connection is open.
     pub(crate) fn connected(&self) -> HashSet<PeerId> {
         self.links.borrow().connected.clone()
+    }
+
+    /// What is measured of a peer's connection.
+    pub(crate) fn state(&self, peer: &PeerId) -> Option<&PeerState> {
+        self.states.get(peer)
     }
 
     /// Waits until one of `peers` has no connection and could not be dialed, at `since` or later.
@@ -175,7 +187,7 @@ struct Behaviour {
 pub(crate) fn start(
     config: &Config,
     identity: &Identity,
-    budgets: Budgets,
+    (budgets, events): (Budgets, Events),
     stop: watch::Receiver<bool>,
 ) -> Result<(Transport, Vec<Incoming>, tokio::task::JoinHandle<()>), Error> {
     let built = build(config, identity);
@@ -192,15 +204,27 @@ pub(crate) fn start(
     let me = identity.id();
     let mut incoming = Vec::with_capacity(config.peers.len());
     let mut peers = HashMap::with_capacity(config.peers.len());
+    let mut states = HashMap::with_capacity(config.peers.len());
     for peer in &config.peers {
         let (received, queue) = mpsc::channel(RECEIVED);
         incoming.push(Incoming { from: peer.id, queue });
+        states.insert(peer.id, PeerState::new(received.downgrade()));
         peers.insert(peer.id, Link::new(peer, &me, received, now));
     }
-    let driver = Driver { swarm, peers, links: told, pending: HashMap::new(), budgets, address };
+    let states = Arc::new(states);
+    let driver = Driver {
+        swarm,
+        peers,
+        links: told,
+        pending: HashMap::new(),
+        budgets,
+        address,
+        states: states.clone(),
+        events,
+    };
     let task = tokio::spawn(driver.run(command_queue, stop));
     let most_bytes = config.limits.message_bytes;
-    Ok((Transport { commands, links, listening, most_bytes }, incoming, task))
+    Ok((Transport { commands, links, listening, states, most_bytes }, incoming, task))
 }
 
 fn listen_error(config: &Config, reason: String) -> Error {
@@ -246,6 +270,7 @@ const IDENTIFY: &str = "/tetralith/id/1";
 
 /// One peer: where it is dialed and when next, and what is under way.
 struct Link {
+    name: String,
     address: Multiaddr,
     backoff: Duration,
     next: Instant,
@@ -261,8 +286,15 @@ impl Link {
     fn new(peer: &Peer, me: &PeerId, received: mpsc::Sender<Frame>, now: Instant) -> Self {
         let first = me.to_bytes() < peer.id.to_bytes();
         let delay = if first { Duration::ZERO } else { SECOND_DIALER_DELAY };
-        let (address, backoff) = (peer.address.clone(), FIRST_BACKOFF);
-        Link { address, backoff, next: now + delay, received, unacknowledged: 0, barred: None }
+        Link {
+            name: peer.name.clone(),
+            address: peer.address.clone(),
+            backoff: FIRST_BACKOFF,
+            next: now + delay,
+            received,
+            unacknowledged: 0,
+            barred: None,
+        }
     }
 
     fn retry_later(&mut self) {
@@ -279,6 +311,8 @@ struct Driver {
     pending: HashMap<OutboundRequestId, (PeerId, oneshot::Sender<Result<(), SendError>>)>,
     budgets: Budgets,
     address: watch::Sender<Option<Multiaddr>>,
+    states: Arc<HashMap<PeerId, PeerState>>,
+    events: Events,
 }
 
 impl Driver {
@@ -314,6 +348,7 @@ impl Driver {
             return;
         }
         link.unacknowledged += 1;
+        self.states.get(&to).inspect(|state| state.set_unacknowledged(link.unacknowledged));
         let addresses = vec![link.address.clone()];
         let requests = &mut self.swarm.behaviour_mut().requests;
         let id = requests.send_request_with_addresses(&to, frame, addresses);
@@ -323,6 +358,13 @@ impl Driver {
     fn handle(&mut self, event: SwarmEvent<BehaviourEvent>) {
         match event {
             SwarmEvent::Behaviour(BehaviourEvent::Requests(event)) => self.handle_request(event),
+            SwarmEvent::Behaviour(BehaviourEvent::Ping(ping::Event {
+                peer,
+                result: Ok(took),
+                ..
+            })) => {
+                self.states.get(&peer).inspect(|state| state.set_round_trip(took));
+            }
             SwarmEvent::NewListenAddr { address, .. } => {
                 tracing::info!(event = "listening", %address);
                 self.address.send_replace(Some(address));
@@ -330,6 +372,7 @@ impl Driver {
             SwarmEvent::ConnectionEstablished { peer_id, .. } => {
                 if self.set_connected(peer_id, true) {
                     tracing::info!(event = "peer_connected", peer = %peer_id);
+                    self.tell_peer("peer_connected", &peer_id, None);
                 }
                 if let Some(link) = self.peers.get_mut(&peer_id) {
                     link.backoff = FIRST_BACKOFF;
@@ -337,8 +380,10 @@ impl Driver {
             }
             SwarmEvent::ConnectionClosed { peer_id, num_established: 0, cause, .. } => {
                 let cause = cause.map(|cause| cause.to_string()).unwrap_or_default();
-                tracing::info!(event = "peer_disconnected", peer = %peer_id, cause);
-                self.set_connected(peer_id, false);
+                tracing::info!(event = "peer_disconnected", peer = %peer_id, cause = %cause);
+                if self.set_connected(peer_id, false) {
+                    self.tell_peer("peer_disconnected", &peer_id, Some(&cause));
+                }
                 self.dial_again(&peer_id);
             }
             SwarmEvent::IncomingConnectionError { send_back_addr, error, .. } => {
@@ -441,6 +486,8 @@ impl Driver {
         if let Some((peer, answer)) = self.pending.remove(&id) {
             if let Some(link) = self.peers.get_mut(&peer) {
                 link.unacknowledged = link.unacknowledged.saturating_sub(1);
+                let state = self.states.get(&peer);
+                state.inspect(|state| state.set_unacknowledged(link.unacknowledged));
             }
             let _ = answer.send(result);
         }
@@ -456,6 +503,14 @@ impl Driver {
                 links.connected.remove(&peer)
             }
         })
+    }
+
+    /// Tells those that watch of a configured peer.
+    fn tell_peer(&self, kind: &'static str, id: &PeerId, cause: Option<&str>) {
+        if let Some(link) = self.peers.get(id) {
+            let peer = json!({ "name": link.name, "id": id.to_string() });
+            self.events.tell(kind, json!({ "peer": peer, "cause": cause }));
+        }
     }
 
     /// Dials a peer whose last connection was closed, at once: where its process has ended, the failure

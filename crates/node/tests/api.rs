@@ -8,8 +8,15 @@ use serde_json::{Value, json};
 use support::{Cluster, Member};
 
 const CHANGING: [&str; 3] = ["/v1/keygen", "/v1/sign", "/v1/approvals"];
-const READING: [&str; 6] =
-    ["/v1/status", "/v1/keys", "/v1/keys/00", "/v1/ceremonies", "/v1/ceremonies/00", "/metrics"];
+const READING: [&str; 7] = [
+    "/v1/status",
+    "/v1/keys",
+    "/v1/keys/00",
+    "/v1/ceremonies",
+    "/v1/ceremonies/00",
+    "/v1/events",
+    "/metrics",
+];
 
 /// Status and code of a refusal, which has a message and is not ok.
 fn refusal(path: &str, (status, text): (u16, String)) -> (u16, String) {
@@ -194,7 +201,8 @@ async fn other_paths_queries_and_methods_are_refused() {
         ("/v1/ceremonies?offset=1", 400, "request.query"),
         ("/v1", 404, "route.unknown"),
         ("/v2/status", 404, "route.unknown"),
-        ("/", 404, "route.unknown"),
+        ("/screen", 404, "route.unknown"),
+        ("/screen/../node.key", 404, "route.unknown"),
         ("/v1/keygen", 405, "route.method"),
         ("/v1/sign", 405, "route.method"),
         ("/v1/approvals", 405, "route.method"),

@@ -77,10 +77,11 @@ async fn converse(
     router: Router,
     mut stop: watch::Receiver<bool>,
 ) {
-    let busy = place.seat.busy.clone();
+    let seat = place.seat.clone();
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Busy(busy.clone()));
+        request.extensions_mut().insert(Busy(seat.busy.clone()));
+        request.extensions_mut().insert(Closer(seat.clone()));
         router.call(request)
     });
     let connection = hyper::server::conn::http1::Builder::new()
@@ -188,6 +189,17 @@ impl Busy {
     pub(super) fn begin(self) -> Serving {
         self.0.fetch_add(1, Ordering::Relaxed);
         Serving(self.0)
+    }
+}
+
+/// Closes its connection; an extension of each request.
+#[derive(Clone)]
+pub(super) struct Closer(Arc<Seat>);
+
+impl Closer {
+    /// Closes the connection, also in the middle of an answer.
+    pub(super) fn close(&self) {
+        self.0.evicted.notify_one();
     }
 }
 

@@ -600,7 +600,7 @@ async fn ask(
     told: mpsc::Sender<(PeerId, Result<(), SendError>)>,
 ) {
     loop {
-        shared.metrics.sent(frame.len());
+        shared.metrics.sent(&peer, frame.len());
         let sent = shared.transport.send(peer, frame.clone()).await;
         let again = sent.as_ref().is_err_and(SendError::is_passing);
         if told.send((peer, sent)).await.is_err() || !again {

@@ -2,6 +2,7 @@
 
 mod guilt;
 mod sharing;
+mod watch;
 
 use crate::ceremony::agreement::Agreement;
 use crate::ceremony::fault::receipt;
@@ -46,6 +47,7 @@ pub(crate) async fn run(
         ceremony = %agreement.proposed.id,
         participants = agreement.roster.len(),
     );
+    shared.tell_started(agreement);
     let mut room = Room::new(shared.clone(), agreement.clone(), mailbox, early);
     let end = room.perform().await;
     if let Err(fault) = &end {
@@ -81,6 +83,7 @@ struct Room {
     told: bool,
     /// When the protocol began here.
     entered: Instant,
+    watched: watch::Watched,
 }
 
 type Batch = Vec<(PartyId, Zeroizing<Vec<u8>>)>;
@@ -118,6 +121,7 @@ impl Room {
             sends: JoinSet::new(),
             told: false,
             entered: Instant::now(),
+            watched: watch::Watched::default(),
         }
     }
 
@@ -178,11 +182,13 @@ impl Room {
     ) -> Result<T, Fault> {
         let allowed = self.shared.config.timeouts.round();
         let (mut round, mut until) = (session.round(), Instant::now() + allowed);
+        self.enter_round(round);
         let mut retired = self.shared.retired.changes();
         self.post(session.outgoing(), until + allowed)?;
         loop {
             if session.round() != round {
                 (round, until) = (session.round(), Instant::now() + allowed);
+                self.enter_round(round);
             }
             let waiting = self.peers_of(&session.waiting_for());
             let (transport, begun) = (self.shared.transport.clone(), self.entered);
@@ -224,7 +230,10 @@ impl Room {
             self.note_refused(refused);
             self.post(session.outgoing(), until + allowed)?;
             match output {
-                Some(Ok(output)) => return Ok(output),
+                Some(Ok(output)) => {
+                    self.leave_round();
+                    return Ok(output);
+                }
                 Some(Err(abort)) => return Err(self.aborted(&abort).await),
                 None => {}
             }
@@ -248,6 +257,7 @@ impl Room {
                     vec![peer.ok_or_else(|| Fault::own("the session names an unknown party"))?]
                 }
             };
+            self.tell_round(me, round);
             let direct = matches!(to, Recipient::One(_)).then(|| recipients[0]);
             let start = self.agreement.start_hash().into();
             let bytes = core::mem::take(&mut *bytes).into();
@@ -296,6 +306,7 @@ impl Room {
                     self.show_start(envelope.from);
                 } else if let Some(party) = party {
                     batch.push((party, Zeroizing::new(message.bytes.to_vec())));
+                    self.tell_round(envelope.from, envelope.round);
                     self.keep_receipt(&envelope, message.bytes.len())?;
                 }
             }

@@ -2,6 +2,7 @@
 //! its own.
 
 use super::*;
+use crate::events::Events;
 use crate::folder::Folder;
 use crate::proof::Proof;
 use crate::transport::{self, Incoming};
@@ -103,7 +104,8 @@ impl Cluster {
         let (stop, stopped) = watch::channel(false);
         let budgets = Budgets::new(config.peers.iter().map(|peer| peer.id), &config.limits);
         let (transport, queues, _swarm) =
-            transport::start(&config, &secrets.identity, budgets, stopped).unwrap();
+            transport::start(&config, &secrets.identity, (budgets, Events::new()), stopped)
+                .unwrap();
         let (sender, incoming) = mpsc::channel(64);
         for Incoming { from, mut queue } in queues {
             let sender = sender.clone();

@@ -57,7 +57,8 @@ async fn limited(seed: u8, listen: &str, peers: &[(u8, &str)], limits: Limits) -
     let (stop, stopped) = watch::channel(false);
     let begun = Instant::now();
     let budgets = Budgets::new(config.peers.iter().map(|peer| peer.id), &config.limits);
-    let (transport, queues, task) = start(&config, &identity(seed), budgets, stopped).unwrap();
+    let (transport, queues, task) =
+        start(&config, &identity(seed), (budgets, Events::new()), stopped).unwrap();
     let address = transport.listening().await.unwrap();
     Endpoint { transport, queues, stop, task, address, begun }
 }
