@@ -18,8 +18,9 @@ use tetralith_kernels::mont::Squarer;
 /// squaring loses nothing but the sign and a wrong value stays wrong.
 pub(crate) const CHECK_PRIME: u64 = 4_194_287;
 
-/// The most squarings between two checks.
-pub const CHECK_EVERY: u64 = 1 << 18;
+/// The most squarings between two checks, and so between two calls that tell the progress. WebAssembly
+/// squares several times slower, and a page has to be told more often than every three seconds.
+pub const CHECK_EVERY: u64 = if cfg!(target_family = "wasm") { 1 << 14 } else { 1 << 18 };
 
 /// The most squarings of an evaluation.
 pub const MAX_ITERATIONS: u64 = 1 << 63;
