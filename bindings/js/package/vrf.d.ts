@@ -8,6 +8,7 @@
  * ```
  * @module
  */
+import type { Column } from './columns.js';
 
 /** The names of all suites. */
 export const SUITES: readonly string[];
@@ -47,15 +48,7 @@ export function proofToHash(suite: string, proof: Uint8Array): Uint8Array;
 /** Throws unless the public key is fit for the suite. RFC 9381 §5.4.5. */
 export function validateKey(suite: string, publicKey: Uint8Array): void;
 
-/**
- * A column of byte strings: a list, one value for all rows, values of one width one after the other, or
- * values one after the other with offsets, of which there is one more than values (Arrow's layout).
- */
-export type Column =
-  | Uint8Array
-  | readonly Uint8Array[]
-  | { data: Uint8Array; width: number }
-  | { data: Uint8Array; offsets: ArrayLike<number> };
+export type { Column };
 
 /**
  * Verifies a column of proofs. Returns a byte for each row: 1 for a valid proof, 0 for any other. Each

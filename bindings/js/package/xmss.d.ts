@@ -2,6 +2,9 @@
  * XMSS and XMSS^MT (RFC 8391, SP 800-208) and QRL's formats: verification, addresses, hash functions.
  * @module
  */
+import type { Column } from './columns.js';
+
+export type { Column };
 
 /** The names of all parameter sets. */
 export const PARAMS: readonly string[];
@@ -40,6 +43,14 @@ export class PublicKey {
   /** The index of the one-time key that made a signature. */
   signatureIndex(signature: Uint8Array): bigint;
 }
+
+/**
+ * Verifies columns of public keys (`OID ‖ root ‖ SEED`; of XMSS^MT if `multiTree`), messages and signatures.
+ * Returns a byte for each row: 1 for a valid signature, 0 for any other and for a malformed key.
+ */
+export function verifyMany(
+  columns: { publicKey: Column; message: Column; signature: Column },
+  options?: { multiTree?: boolean }): Uint8Array;
 
 /** Whether the text is a QRL address: its form, its descriptor and its checksum. */
 export function qrlAddressIsValid(address: string): boolean;

@@ -1,4 +1,5 @@
 import * as wasm from './wasm/xmss.js';
+import { byColumns } from './columns.js';
 import { TetralithError, bytes, call, count, integer, options, text, wrong } from './errors.js';
 import { load } from './load.js';
 
@@ -69,6 +70,12 @@ export class PublicKey {
   signatureIndex(signature) {
     return call(() => this.#key.signatureIndex(bytes(signature, 'signature')));
   }
+}
+
+export function verifyMany(columns, given) {
+  const { multiTree = false } = options(given, ['multiTree']);
+  return byColumns(['publicKey', 'message', 'signature'], columns,
+    (parts) => call(() => wasm.xmssVerifyMany(multiTree === true, ...parts)));
 }
 
 export function qrlAddressIsValid(address) {

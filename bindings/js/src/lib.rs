@@ -5,6 +5,8 @@
 //! `TetralithError`. Documentation for users is in the package's `.d.ts` files.
 #![allow(unreachable_pub)] // only public items can be exported
 
+#[cfg(any(feature = "vrf", feature = "xmss"))]
+mod columns;
 mod errors;
 #[cfg(feature = "xmss")]
 mod signer;

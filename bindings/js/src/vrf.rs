@@ -1,6 +1,7 @@
 //! VRF: keys, proofs, and columns of proofs.
 
-use crate::errors::{Failure, Kind};
+use crate::columns::values;
+use crate::errors::Failure;
 use crate::system_rng;
 use tetralith_vrf::{Row, Suite};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -72,22 +73,6 @@ pub fn proof_to_hash(suite_name: &str, proof: &[u8]) -> Result<Vec<u8>, Failure>
 #[wasm_bindgen(js_name = validateKey)]
 pub fn validate_key(suite_name: &str, public_key: &[u8]) -> Result<(), Failure> {
     Ok(tetralith_vrf::validate_key(suite(suite_name)?, public_key)?)
-}
-
-/// The values of a column: value i is `data[offsets[i]..offsets[i + 1]]`.
-fn values<'a>(
-    name: &str,
-    data: &'a [u8],
-    offsets: &'a [u32],
-) -> Result<impl Iterator<Item = &'a [u8]>, Failure> {
-    let whole = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-    let last = offsets.last().is_some_and(|last| *last as usize <= data.len());
-    if !(whole && last) {
-        let message =
-            format!("the offsets of column {name} do not ascend within its {} bytes", data.len());
-        return Err(Failure::new(Kind::Malformed, "input.column", message));
-    }
-    Ok(offsets.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]))
 }
 
 /// A verdict for each row, 1 for valid. Each is that of [`verify`] alone.

@@ -1,9 +1,11 @@
 //! XMSS: public keys, verification, QRL's formats, and the hash functions that QRL's programs call.
 
+use crate::columns::values;
 use crate::errors::{Failure, Kind};
+use std::collections::BTreeMap;
 use tetralith_kernels::keccak::{RATE_128, RATE_256};
 use tetralith_xmss::qrl::{self, Address};
-use tetralith_xmss::{Params, Scheme, Signature, pkix};
+use tetralith_xmss::{Item, Params, Scheme, Signature, pkix};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// The names of all parameter sets.
@@ -88,6 +90,40 @@ impl PublicKey {
     pub fn signature_index(&self, signature: &[u8]) -> Result<u64, Failure> {
         Ok(Signature::from_bytes(self.0.params(), signature)?.index())
     }
+}
+
+/// A verdict for each row, 1 for valid. Each is that of decoding the key and [`PublicKey::verify`] alone.
+#[wasm_bindgen(js_name = xmssVerifyMany)]
+pub fn verify_many(
+    multi_tree: bool,
+    public_keys: &[u8],
+    public_key_offsets: &[u32],
+    messages: &[u8],
+    message_offsets: &[u32],
+    signatures: &[u8],
+    signature_offsets: &[u32],
+) -> Result<Vec<u8>, Failure> {
+    let scheme = if multi_tree { Scheme::XmssMt } else { Scheme::Xmss };
+    let public_keys = values("publicKey", public_keys, public_key_offsets)?;
+    let messages = values("message", messages, message_offsets)?;
+    let signatures = values("signature", signatures, signature_offsets)?;
+    let rows: Vec<_> = public_keys.zip(messages).zip(signatures).collect();
+    // Many rows have few keys.
+    let mut keys = BTreeMap::new();
+    for &((key, _), _) in &rows {
+        let decode = || tetralith_xmss::PublicKey::from_bytes(scheme, key).ok();
+        keys.entry(key).or_insert_with(decode);
+    }
+    let known = |key: &[u8]| keys.get(key).and_then(Option::as_ref);
+    let items = rows.iter().filter_map(|&((key, message), signature)| {
+        Some(Item { public_key: known(key)?, message, signature })
+    });
+    let verdicts = tetralith_xmss::verify_many(&items.collect::<Vec<_>>());
+    let mut verdicts = verdicts.iter().map(Result::is_ok);
+    let placed = rows
+        .iter()
+        .map(|((key, _), _)| u8::from(known(key).is_some() && verdicts.next().unwrap_or(false)));
+    Ok(placed.collect())
 }
 
 /// Whether the text is a QRL address: its form, its descriptor and its checksum.

@@ -26,6 +26,35 @@ test('signatures of liboqs', () => {
   }
 });
 
+test('columns', () => {
+  const [key, message, signature] = liboqs('XMSS-SHA2_10_256.rsp');
+  const [other, text, proof] = liboqs('XMSS-SHAKE_10_256.rsp');
+  const data = key.toBytes();
+  const rows = [
+    [data, message, signature, 1], [data, signature, signature, 0], [other.toBytes(), text, proof, 1],
+    [data, text, proof, 0], [data.slice(1), message, signature, 0], [data, message, signature.slice(1), 0],
+    [other.toBytes(), text, proof, 1],
+  ];
+  const [publicKey, messages, signatures, expected] = [0, 1, 2, 3].map((i) => rows.map((row) => row[i]));
+  const columns = { publicKey, message: messages, signature: signatures };
+  assert.deepEqual([...xmss.verifyMany(columns)], expected);
+  assert.deepEqual([...xmss.verifyMany(columns, { multiTree: true })], expected.map(() => 0));
+  const width = signature.length;
+  const wide = { data: Uint8Array.of(...signature, ...signature.slice(1), 7), width };
+  assert.deepEqual([...xmss.verifyMany({ publicKey: data, message, signature: wide })], [1, 0]);
+  const [tall, words, sealed] = liboqs('XMSSMT-SHA2_20-2_256.rsp');
+  const one = { publicKey: tall.toBytes(), message: words, signature: sealed };
+  assert.deepEqual([...xmss.verifyMany(one, { multiTree: true })], [1]);
+  const many = Array.from({ length: 1030 }, () => signature.slice(1));
+  many[1027] = signature;
+  const verdicts = xmss.verifyMany({ publicKey: data, message, signature: many });
+  assert.deepEqual([verdicts.length, verdicts.indexOf(1), verdicts.lastIndexOf(1)], [1030, 1027, 1027]);
+  fails('malformed', 'input.column', () => xmss.verifyMany({ ...columns, message: messages.slice(1) }));
+  for (const wrong of NOT_BYTES.filter((value) => !Array.isArray(value) && value?.length === undefined)) {
+    fails('malformed', 'usage.arguments', () => xmss.verifyMany({ ...columns, signature: wrong }));
+  }
+});
+
 test('encodings', () => {
   const [key] = liboqs('XMSS-SHA2_10_256.rsp');
   for (const again of [
