@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo 'also: python, js, engines, go, java, install-c, deb, archive, image, sbom, book, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
+	@echo 'also: python, js, try, engines, go, java, install-c, deb, archive, image, sbom, book, lint, cross, test-slow, fuzz, bench, miri, deny, clean'
 
 tools: ; @sh .ci/tools
 test-tools: tools ; @sh .ci/test-tools
@@ -74,6 +74,13 @@ engines: python
 .PHONY: js
 js: test-tools
 	CARGO='$(CARGO)' sh bindings/js/pack
+
+# The page to try it, with the modules of `make js` inside: one file, which needs no server.
+.PHONY: try
+try: js
+	@mkdir -p target/try
+	node docs/try/bundle.mjs target/npm/package target/try/index.html
+	@echo '== open target/try/index.html in a browser'
 
 # The C library below PREFIX, or below DESTDIR for a package.
 .PHONY: install-c
