@@ -2,16 +2,29 @@
 
 use crate::errors::malformed;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, FixedSizeBinaryArray,
+    LargeBinaryArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyCapsule, PyTuple};
-use pyo3_arrow::ffi::to_array_pycapsules;
+use pyo3::types::{PyBytes, PyCapsule};
+use pyo3_arrow::PyField;
+use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
-use pyo3_arrow::{PyChunkedArray, PyTable};
 use std::sync::Arc;
+
+// pyo3-arrow reads, and `Column` and `Batches` write: its own classes would link casts between all types of
+// Arrow and NumPy, which are most of such a module's size.
+
+/// The error of a reader, which may hold an exception of Python.
+fn failed(error: ArrowError) -> PyErr {
+    PyArrowError::from(error).into()
+}
 
 /// A column of byte strings, as a caller gave it.
 pub(crate) enum Bytes {
@@ -27,11 +40,14 @@ impl Bytes {
         if let Ok(same) = value.extract() {
             return Ok(Bytes::Same(same));
         }
+        if let Ok(chunks) = value.cast::<Chunks>() {
+            return Ok(Bytes::Arrow(chunks.get().0.clone()));
+        }
         let arrow = value.hasattr("__arrow_c_array__")? || value.hasattr("__arrow_c_stream__")?;
         if arrow {
-            let (chunks, field) = value.extract::<AnyArray>()?.into_chunked_array()?.into_inner();
-            binary(name, field.data_type())?;
-            return Ok(Bytes::Arrow(chunks));
+            let reader = value.extract::<AnyArray>()?.into_reader()?;
+            binary(name, reader.field().data_type())?;
+            return Ok(Bytes::Arrow(reader.collect::<Result<_, _>>().map_err(failed)?));
         }
         let rows = value.try_iter()?.map(|row| row?.extract().map_err(PyErr::from));
         Ok(Bytes::List(rows.collect::<PyResult<_>>()?))
@@ -123,6 +139,21 @@ impl Column {
         Column(Arc::new(values.into_iter().collect::<BooleanArray>()))
     }
 
+    /// The values with another type that holds bytes, or as they are.
+    fn cast(&self, to: &DataType) -> ArrayRef {
+        let Some(values) = self.0.as_binary_opt::<i32>() else { return self.0.clone() };
+        match to {
+            DataType::LargeBinary => Arc::new(values.iter().collect::<LargeBinaryArray>()),
+            DataType::BinaryView => Arc::new(values.iter().collect::<BinaryViewArray>()),
+            DataType::FixedSizeBinary(width) => {
+                let fixed =
+                    FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.iter(), *width);
+                fixed.map_or_else(|_| self.0.clone(), |fixed| Arc::new(fixed))
+            }
+            _ => self.0.clone(),
+        }
+    }
+
     pub(crate) fn bytes<'a>(values: impl IntoIterator<Item = Option<&'a [u8]>>) -> Self {
         Column(Arc::new(values.into_iter().collect::<BinaryArray>()))
     }
@@ -130,14 +161,26 @@ impl Column {
 
 #[pymethods]
 impl Column {
+    /// The capsules of Arrow's C data interface, of the requested type where the values can have it.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let field = Arc::new(Field::new("", self.0.data_type().clone(), true));
-        Ok(to_array_pycapsules(py, field, &self.0, requested_schema)?)
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let values = match requested_schema {
+            Some(capsule) => {
+                self.cast(PyField::from_arrow_pycapsule(&capsule)?.into_inner().data_type())
+            }
+            None => self.0.clone(),
+        };
+        let array = FFI_ArrowArray::new(&values.to_data());
+        let field = Field::new("", values.data_type().clone(), true);
+        Ok((schema(py, field)?, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema(py, Field::new("", self.0.data_type().clone(), true))
     }
 
     fn __len__(&self) -> usize {
@@ -172,64 +215,129 @@ impl Column {
     }
 }
 
-/// A table whose named columns hold bytes, to be given back with columns of results.
-#[pyclass(module = "tetralith")]
-pub(crate) struct Batches(Vec<RecordBatch>);
+/// A schema for Python, as Arrow's C data interface has it.
+fn schema<T>(py: Python<'_>, of: T) -> PyResult<Bound<'_, PyCapsule>>
+where
+    FFI_ArrowSchema: TryFrom<T, Error = ArrowError>,
+{
+    let schema = FFI_ArrowSchema::try_from(of).map_err(failed)?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// A named column of a table, for the functions that take columns.
+#[pyclass(frozen, module = "tetralith")]
+pub(crate) struct Chunks(Vec<ArrayRef>);
+
+/// A table whose named columns hold bytes, or such a table with columns of results.
+#[pyclass(frozen, module = "tetralith")]
+pub(crate) struct Batches {
+    schema: Arc<Schema>,
+    batches: Vec<RecordBatch>,
+}
 
 #[pymethods]
 impl Batches {
     #[new]
     fn new(table: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (batches, schema) = table.extract::<AnyRecordBatch>()?.into_table()?.into_inner();
-        let empty = batches.is_empty().then(|| RecordBatch::new_empty(schema));
-        Ok(Batches(batches.into_iter().chain(empty).collect()))
+        let reader = table.extract::<AnyRecordBatch>()?.into_reader()?;
+        let schema = reader.schema();
+        let batches = reader.collect::<Result<_, _>>().map_err(failed)?;
+        Ok(Batches { schema, batches })
     }
 
-    /// One named column, for the functions that take columns.
-    fn column(&self, name: &str) -> PyResult<PyChunkedArray> {
-        let schema = self.0[0].schema();
-        let Some((at, field)) = schema.column_with_name(name) else {
-            let names: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+    /// One named column.
+    fn column(&self, name: &str) -> PyResult<Chunks> {
+        let Some((at, field)) = self.schema.column_with_name(name) else {
             return Err(malformed(
                 "input.column",
-                format!("there is no column {name:?}; the columns are {}", names.join(", ")),
+                format!(
+                    "there is no column {name:?}; the columns are {}",
+                    self.column_names().join(", ")
+                ),
                 "rename the columns, or name them in the call",
             ));
         };
         binary(name, field.data_type())?;
-        let chunks = self.0.iter().map(|batch| batch.column(at).clone()).collect();
-        PyChunkedArray::try_new(chunks, Arc::new(field.clone()))
+        Ok(Chunks(self.batches.iter().map(|batch| batch.column(at).clone()).collect()))
     }
 
     /// The table with more columns. A column of the same name is replaced.
-    fn with_columns(&self, columns: Vec<(String, Bound<'_, Column>)>) -> PyResult<PyTable> {
-        let mut at = 0;
-        let mut batches = Vec::with_capacity(self.0.len());
-        for batch in &self.0 {
-            let mut fields: Vec<Arc<Field>> = batch.schema().fields().iter().cloned().collect();
-            let mut arrays = batch.columns().to_vec();
-            for (name, column) in &columns {
-                let values = column.get().0.slice(at, batch.num_rows());
-                let field = Arc::new(Field::new(name, values.data_type().clone(), true));
+    fn with_columns(&self, columns: Vec<(String, Bound<'_, Column>)>) -> PyResult<Self> {
+        let mut fields: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
+        let places: Vec<usize> = columns
+            .iter()
+            .map(|(name, column)| {
+                let field = Arc::new(Field::new(name, column.get().0.data_type().clone(), true));
                 match fields.iter().position(|field| field.name() == name) {
-                    Some(same) => (fields[same], arrays[same]) = (field, values),
+                    Some(same) => {
+                        fields[same] = field;
+                        same
+                    }
                     None => {
                         fields.push(field);
-                        arrays.push(values);
+                        fields.len() - 1
                     }
+                }
+            })
+            .collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        let mut batches = Vec::with_capacity(self.batches.len());
+        let mut at = 0;
+        for batch in &self.batches {
+            let mut arrays = batch.columns().to_vec();
+            for ((_, column), place) in columns.iter().zip(&places) {
+                let values = column.get().0.slice(at, batch.num_rows());
+                if *place < arrays.len() {
+                    arrays[*place] = values;
+                } else {
+                    arrays.push(values);
                 }
             }
             at += batch.num_rows();
-            let schema = Schema::new_with_metadata(fields, batch.schema().metadata().clone());
-            let batch = RecordBatch::try_new(Arc::new(schema), arrays);
+            let batch = RecordBatch::try_new(schema.clone(), arrays);
             batches.push(batch.map_err(|error| malformed("input.column", error, "report this"))?);
         }
-        let schema = batches[0].schema();
-        PyTable::try_new(batches, schema)
+        Ok(Batches { schema, batches })
+    }
+
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.schema.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    /// The capsule of Arrow's C stream interface. A requested type is advice, which the reader casts to.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
+        let reader = Box::new(RecordBatchIterator::new(batches, self.schema.clone()));
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema(py, self.schema.as_ref())
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<tetralith.Batches of {} rows: {}>",
+            self.num_rows(),
+            self.column_names().join(", ")
+        )
     }
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Column>()?;
+    module.add_class::<Chunks>()?;
     module.add_class::<Batches>()
 }

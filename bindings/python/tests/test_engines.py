@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,43 @@ def test_polars(cardano_table: Columns) -> None:
     for engine in ("in-memory", "streaming"):
         collected = lazy.collect(engine=engine)  # type: ignore[call-overload]
         expect(collected["valid"].to_list(), collected["output"].to_list())
+
+
+@pytest.mark.parametrize(
+    "kind", [pyarrow.large_binary(), pyarrow.binary_view(), pyarrow.binary(80), pyarrow.binary()]
+)
+def test_a_reader_may_request_a_type(kind: pyarrow.DataType) -> None:
+    proofs = vrf.prove_many(vrf.SecretKey.generate("draft03-cardano"), [b"slot 1", b"slot 2"])
+    array = pyarrow.array(proofs, kind)
+    assert array.type == kind and array.to_pylist() == proofs.to_pylist()
+    assert pyarrow.field(proofs).type == pyarrow.binary()
+
+
+def test_without_pyarrow(cardano_table: Columns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the result is this package's own table, which other engines read."""
+    table = pyarrow.table(cardano_table)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result: Any = vrf.verify_batch(table, "draft03-cardano")
+    monkeypatch.undo()
+    assert repr(result) == "<tetralith.Batches of 200 rows: public_key, alpha, proof, valid, output>"
+    assert (result.num_rows, result.column_names[3:]) == (200, ["valid", "output"])
+    frame = polars.DataFrame(result)
+    expect(frame["valid"].to_list(), frame["output"].to_list())
+    assert pyarrow.schema(result).names == result.column_names
+    again = vrf.verify_batch(result, "draft03-cardano")
+    expect(again["valid"].to_pylist(), again["output"].to_pylist())
+
+
+def test_a_stream_that_fails_is_an_exception(cardano_table: Columns) -> None:
+    table = pyarrow.table(cardano_table)
+
+    def batches() -> Iterator[pyarrow.RecordBatch]:
+        yield from table.slice(0, 50).to_batches()
+        raise OSError("the disk is gone")
+
+    reader = pyarrow.RecordBatchReader.from_batches(table.schema, batches())
+    with pytest.raises(Exception, match="the disk is gone"):
+        vrf.verify_batch(reader, "draft03-cardano")
 
 
 def test_pandas(cardano_table: Columns) -> None:
