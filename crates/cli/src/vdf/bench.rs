@@ -1,5 +1,6 @@
 //! `tetralith vdf bench`: the report that tells whether this machine is fit for long delays.
 
+use super::speed::Stretch;
 use crate::bench::Machine;
 use crate::context::Context;
 use crate::failure::Outcome;
@@ -143,48 +144,52 @@ pub(crate) fn any_modulus(bits: u16) -> Vec<u64> {
     limbs
 }
 
-/// Nanoseconds of a squaring with each kernel that fits: the least of many blocks, because other work on the
-/// machine only slows them. The kernels take turns, so that a busy while slows all of them alike.
+/// Nanoseconds of a squaring with each kernel that fits: the least of many short stretches, because other work
+/// on the machine only slows them. The kernels take turns, so that a busy while slows all of them alike.
 fn measure(bits: u16, limit: Duration) -> Vec<Speed> {
     let modulus = any_modulus(bits);
     let mut start = vec![0; modulus.len()];
     start[0] = 3;
-    let mut squarers: Vec<(Speed, Squarer)> = Kernel::ALL
+    let mut squarers: Vec<(Speed, Squarer, Stretch)> = Kernel::ALL
         .into_iter()
         .filter_map(|kernel| {
             let mut squarer = Squarer::with_kernel(kernel, &modulus)?;
             squarer.set(&start);
             squarer.square(1000);
-            Some((Speed { kernel, ns: f64::INFINITY }, squarer))
+            Some((Speed { kernel, ns: f64::INFINITY }, squarer, Stretch::new()))
         })
         .collect();
     let (begin, limit) = (Instant::now(), limit * squarers.len() as u32);
     let mut rounds = 0;
-    while rounds < 5 || begin.elapsed() < limit {
-        for (speed, squarer) in &mut squarers {
-            let clock = Instant::now();
-            squarer.square(BLOCK);
-            speed.ns = speed.ns.min(clock.elapsed().as_nanos() as f64 / BLOCK as f64);
+    while rounds < LEAST_ROUNDS || begin.elapsed() < limit {
+        for (speed, squarer, stretch) in &mut squarers {
+            let (clock, count) = (Instant::now(), stretch.count);
+            squarer.square(count);
+            let took = clock.elapsed();
+            if stretch.counts(took) {
+                speed.ns = speed.ns.min(took.as_nanos() as f64 / count as f64);
+            }
         }
         rounds += 1;
     }
-    squarers.iter().for_each(|(_, squarer)| drop(black_box(squarer.value())));
-    squarers.into_iter().map(|(speed, _)| speed).collect()
+    squarers.iter().for_each(|(_, squarer, _)| drop(black_box(squarer.value())));
+    squarers.into_iter().map(|(speed, ..)| speed).collect()
 }
 
-const BLOCK: u64 = 4096;
+/// Rounds, however short the time: a stretch has reached its length before, as it doubles.
+const LEAST_ROUNDS: u32 = 24;
 
 /// The core's clock in GHz, from a chain of a multiplication (3 cycles) and an exclusive or (1 cycle);
-/// the best of several, as other work only slows it.
+/// the best of many short ones, because other work only slows them.
 fn clock_rate() -> f64 {
     let chain = || {
         let clock = Instant::now();
-        let steps = 2_000_000u64;
+        let steps = 100_000u64;
         let x = (0..steps).fold(black_box(3u64), |x, i| x.wrapping_mul(0x9e37_79b9) ^ i);
         black_box(x);
         4.0 * steps as f64 / clock.elapsed().as_nanos() as f64
     };
-    (0..9).map(|_| chain()).fold(0.0, f64::max)
+    (0..200).map(|_| chain()).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tetralith_vdf::timelock::{self, Header, SEAL_BITS};
 use tetralith_vdf::{Error, Evaluation, Modulus, Residue};
 
@@ -113,7 +113,7 @@ fn count(seconds: f64, rate: f64) -> Outcome<u64> {
 fn rate(text: Option<&str>, bits: u32) -> Outcome<f64> {
     let Some(text) = text else { return Ok(10e6) };
     if text == "measured" {
-        return speed::measured(bits.into(), STRETCHES);
+        return Ok(speed::measured(bits.into(), MEASURING)?.best);
     }
     match text.parse::<f64>() {
         Ok(rate) if rate >= 1.0 && rate.is_finite() => Ok(rate),
@@ -124,8 +124,8 @@ fn rate(text: Option<&str>, bits: u32) -> Outcome<f64> {
     }
 }
 
-/// Stretches of a measurement: a second in all.
-const STRETCHES: u32 = 50;
+/// How long the speed is measured.
+const MEASURING: Duration = Duration::from_secs(1);
 
 /// What to open, and where to keep the state.
 #[derive(Args, Debug)]
@@ -218,7 +218,8 @@ fn estimate(context: Context, evaluation: &Evaluation, modulus: &Modulus) -> Out
     if left < AT_ONCE {
         return Ok(());
     }
-    let rate = speed::measured(modulus.bits(), STRETCHES / 10)?;
+    // Other work that slows the measurement slows the opening as well.
+    let rate = speed::measured(modulus.bits(), MEASURING / 10)?.mean;
     let seconds = left as f64 / rate;
     let text = format!(
         "opening takes {} more, about {} at {} here",

@@ -5,33 +5,63 @@ use crate::failure::Outcome;
 use std::time::{Duration, Instant};
 use tetralith_vdf::{Evaluation, Modulus};
 
-/// One stretch of a measurement: short, so that some are not interrupted on a busy machine.
-const STRETCH: Duration = Duration::from_millis(20);
+/// A stretch is as many squarings as take about this long. The system gives a thread that shares its core
+/// a few milliseconds at a time, so that some stretches are not interrupted, however busy the machine is.
+const STRETCH: Duration = Duration::from_micros(200);
 
-/// Squarings per second modulo a number of so many bits: the best of so many stretches. Other work only slows
-/// a stretch, so the best is nearest to what this machine does undisturbed.
-pub(super) fn measured(bits: u64, stretches: u32) -> Outcome<f64> {
+/// What was measured, in squarings per second.
+pub(super) struct Measured {
+    /// The best stretch. Other work only slows a stretch, so this is nearest to what the machine does
+    /// undisturbed.
+    pub(super) best: f64,
+    /// All stretches together: what the machine does beside its other work.
+    pub(super) mean: f64,
+}
+
+/// The speed modulo a number of so many bits, measured for so long.
+pub(super) fn measured(bits: u64, time: Duration) -> Outcome<Measured> {
     let limbs = any_modulus(bits as u16);
     let bytes: Vec<u8> = limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
     let modulus = Modulus::from_bytes(&bytes)?;
     let (x, _) = modulus.reduce(&[3]);
     let mut evaluation = Evaluation::new(&modulus, &x, 1 << 62)?;
     evaluation.advance(1 << 12)?;
-    let mut speeds = Vec::new();
-    for _ in 0..stretches {
-        let (start, from) = (Instant::now(), evaluation.done());
-        while start.elapsed() < STRETCH {
-            evaluation.advance(1 << 11)?;
+    let (begin, from) = (Instant::now(), evaluation.done());
+    let (mut best, mut stretch) = (0.0f64, Stretch::new());
+    while begin.elapsed() < time {
+        let (clock, count) = (Instant::now(), stretch.count);
+        evaluation.advance(count)?;
+        let took = clock.elapsed();
+        if stretch.counts(took) {
+            best = best.max(per(count, took));
         }
-        speeds.push((evaluation.done() - from, start.elapsed()));
     }
-    Ok(best(&speeds))
+    let mean = per(evaluation.done() - from, begin.elapsed());
+    // At the largest sizes, a few squarings may be all that there was time for.
+    Ok(Measured { best: best.max(mean), mean })
 }
 
-/// The most squarings per second of some stretches.
-fn best(stretches: &[(u64, Duration)]) -> f64 {
-    let speed = |&(count, time): &(u64, Duration)| count as f64 / time.as_secs_f64().max(1e-9);
-    stretches.iter().map(speed).fold(0.0, f64::max)
+/// How many squarings a stretch has.
+pub(super) struct Stretch {
+    pub(super) count: u64,
+}
+
+impl Stretch {
+    pub(super) fn new() -> Self {
+        Self { count: 16 }
+    }
+
+    /// Says whether a stretch that took so long was long enough to count, and lengthens the next if it was
+    /// not.
+    pub(super) fn counts(&mut self, took: Duration) -> bool {
+        let long = took >= STRETCH;
+        self.count = if long { self.count } else { self.count * 2 };
+        long
+    }
+}
+
+fn per(count: u64, time: Duration) -> f64 {
+    count as f64 / time.as_secs_f64().max(1e-9)
 }
 
 /// `90 s`, `2.5 hours`, `12 days`, for people.
@@ -58,12 +88,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_stretch_counts() {
-        let stretch = |count, ms| (count, Duration::from_millis(ms));
-        // The machine was busy in all but one.
-        let stretches = [stretch(600, 20), stretch(520, 20), stretch(900, 20), stretch(300, 25)];
-        assert_eq!(best(&stretches), 45_000.0);
-        assert!(measured(512, 3).expect("it squares") > 1000.0);
+    fn a_stretch_grows_until_it_is_long_enough() {
+        let mut stretch = Stretch::new();
+        assert!(!stretch.counts(Duration::from_micros(60)) && stretch.count == 32);
+        // A stretch that was interrupted counts, and shows no more than that the machine is busy.
+        assert!(stretch.counts(Duration::from_millis(60)) && stretch.count == 32);
+        assert!(!stretch.counts(Duration::from_micros(120)) && stretch.count == 64);
+        assert!(stretch.counts(Duration::from_micros(240)) && stretch.count == 64);
+    }
+
+    /// Eight threads for each core want as much time as the one that measures, and hide nothing of the
+    /// machine's speed: that is what a thread squares in the time that it has a core.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_busy_machine_measures_its_own_speed() {
+        use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+        let on_core = || {
+            let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux's");
+            text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).expect("nanoseconds")
+        };
+        let (done, cores) = (AtomicBool::new(false), std::thread::available_parallelism());
+        std::thread::scope(|scope| {
+            for _ in 0..8 * cores.expect("cores").get() {
+                scope.spawn(|| while !done.load(Relaxed) { std::hint::spin_loop(); });
+            }
+            let (clock, from) = (Instant::now(), on_core());
+            let speed = measured(2048, Duration::from_secs(2));
+            let share = (on_core() - from) as f64 / clock.elapsed().as_nanos() as f64;
+            done.store(true, Relaxed);
+            let speed = speed.expect("it squares");
+            let undisturbed = speed.mean / share;
+            assert!(share < 0.5, "the machine was not busy: {share}");
+            assert!(speed.best > 0.8 * undisturbed, "{} of {undisturbed}", speed.best);
+            assert!(speed.mean < 0.7 * speed.best, "{} of {}", speed.mean, speed.best);
+        });
     }
 
     #[test]
