@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use tetralith_durable::{Access, resolved as target};
 use tetralith_durable::{Aside, folder, open_regular};
 use tetralith_keyfile::{Exposure, KeyFile, MAX_TEXT};
-use tetralith_xmss::state::noted_by;
+use tetralith_xmss::state::{SqliteStore, noted_by};
 use zeroize::Zeroizing;
 
 /// Where a result is written.
@@ -37,6 +37,15 @@ impl Output {
             return Err(exists(&self.output));
         }
         check_place(&self.output)
+    }
+
+    /// As [`check`](Self::check), for a result that is no key: with `--force` it replaces none either.
+    pub(crate) fn check_result(&self) -> Outcome {
+        self.check()?;
+        match Kept::of(&self.output).filter(|_| !self.is_stream()) {
+            Some(kept) => Err(kept.refusal(&self.output)),
+            None => Ok(()),
+        }
     }
 
     /// Whether this is standard output.
@@ -268,6 +277,15 @@ pub(crate) fn check_place(path: &Path) -> Outcome {
     NewFile::begin(path, Access::Owner, true).map(drop)
 }
 
+/// Refuses a pipe or a device in the place of a file that others belong to: reading it could wait forever.
+pub(crate) fn check_regular(path: &Path) -> Outcome {
+    if !is_special(path) {
+        return Ok(());
+    }
+    let message = format!("{} is a device or a pipe, not a file", path.display());
+    Err(Failure::new(Exit::Environment, "io.file", message).hint("name a regular file"))
+}
+
 fn check_folder(path: &Path) -> Outcome {
     let folder = folder(path);
     if folder.is_dir() {
@@ -332,6 +350,7 @@ impl Kept {
         let mut bytes = Zeroizing::new(Vec::new());
         file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
         let locked = || tetralith_durable::beside(path, ".lock").exists();
+        let is_state = || SqliteStore::examine(path).is_ok();
         match &bytes[..] {
             bytes if bytes.starts_with(b"tetralith xmss state ") => {
                 Some(Self::Part("a key's state"))
@@ -339,7 +358,13 @@ impl Kept {
             bytes if bytes.starts_with(b"tetralith xmss partial ") => {
                 Some(Self::Part("a key that is being made"))
             }
-            bytes if bytes.starts_with(b"SQLite format 3") && locked() => {
+            bytes if bytes.starts_with(b"tetralith xmss nodes ") => {
+                Some(Self::Part("a key's tree"))
+            }
+            bytes if bytes.starts_with(b"tetralith xmss ") => {
+                Some(Self::Part("the note of a key's state"))
+            }
+            bytes if bytes.starts_with(b"SQLite format 3") && (locked() || is_state()) => {
                 Some(Self::Part("a key's state"))
             }
             _ if noted_by(path).is_some() => Some(Self::Part("the note of a key's state")),

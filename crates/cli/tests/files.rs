@@ -125,6 +125,12 @@ fn what_cannot_be_written_is_refused_before_the_work() {
         let said = stderr(&refused);
         assert!(said.contains("folder") && !said.contains(".tmp"), "{said}");
     }
+    let keygen = ["vrf", "keygen", "--suite", "draft03-cardano", "--no-passphrase", "-o", "key"];
+    assert!(run(folder.path(), &keygen, b"").status.success());
+    let prove = ["vdf", "prove", "-t", "62", "-o", "key", "--force", "3"];
+    let refused = run(folder.path(), &prove, b"");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("not written over"), "{}", stderr(&refused));
 }
 
 #[test]

@@ -144,6 +144,40 @@ fn postgres_store() {
     assert!(tls.2.contains("TLS") && !tls.2.contains("secret"), "{}", tls.2);
 }
 
+/// A server that refuses is not one that is down, and the hint says so.
+#[test]
+fn a_missing_right_is_told_as_one() {
+    let server = Postgres::start();
+    let sql = |text: &str| server.sql("postgres", text).unwrap();
+    sql("CREATE ROLE poor LOGIN; REVOKE ALL ON SCHEMA public FROM PUBLIC");
+    let (rich, folder) = (server.url("postgres"), tempfile::tempdir().unwrap());
+    assert_eq!(rich.matches("tester").count(), 1, "{rich}");
+    let denied = |name: &str, arguments: &[&str]| {
+        let url = rich.replace("tester", name);
+        let answer = xmss(folder.path(), Some(&url), arguments);
+        refused(&answer, 3, "state.denied");
+        let hint = answer.1["hint"].as_str().unwrap();
+        assert!(hint.contains("rights") && !hint.contains("running"), "{hint}");
+    };
+    let made = ["keygen", "-o", "x", "--params", "QRL-SHA2_4_256", "--no-passphrase"];
+    denied("poor", &made);
+    denied("nobody", &made);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    keygen(folder.path(), Some(&rich));
+    let sign = ["sign", "-k", "k", "m"];
+    sql("GRANT USAGE ON SCHEMA public TO poor");
+    denied("poor", &sign);
+    sql("GRANT SELECT ON tetralith_xmss_state TO poor");
+    denied("poor", &sign);
+    sql("GRANT INSERT, UPDATE ON tetralith_xmss_state TO poor");
+    sql("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC");
+    denied("poor", &sign);
+    sql("GRANT EXECUTE ON FUNCTION pg_control_system() TO poor");
+    let poor = rich.replace("tester", "poor");
+    let signed = xmss(folder.path(), Some(&poor), &sign);
+    assert_eq!((signed.0, signed.1["index"].as_u64()), (0, Some(0)), "{}", signed.2);
+}
+
 #[test]
 fn etcd_store() {
     let server = Etcd::start();

@@ -102,11 +102,13 @@ pub enum Error {
         /// How many indices the key has.
         limit: u64,
     },
-    /// An export in another form was interrupted after it had spent the indices.
+    /// An export in another form, or to another output, was interrupted after it had spent the indices.
     #[error("an interrupted export in the form {form} waits to be finished")]
     Interrupted {
         /// Its form.
         form: String,
+        /// Its output; `-` for a stream.
+        output: PathBuf,
     },
 }
 

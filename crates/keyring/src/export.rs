@@ -4,7 +4,7 @@
 //! may be killed at any moment of it. So the content is written first, whole and synced, under a name
 //! that nobody uses, then the indices are spent, then the content gets its name:
 //!
-//! 1. `KEY.exported`, with MARK, which is drawn anew each time, the index to go on at, and the form;
+//! 1. `KEY.exported`, with MARK, which is drawn anew each time, the index to go on at, the form and the output;
 //! 2. `.OUTPUT.export-MARK` beside the output, with the content;
 //! 3. the commit that spends all indices and gives the state the number MARK;
 //! 4. the rename to OUTPUT.
@@ -65,6 +65,8 @@ struct Note {
     mark: [u8; 16],
     next: u64,
     form: String,
+    /// Where the content was to be written: [`STREAM`] for a stream.
+    output: PathBuf,
 }
 
 impl Keyring {
@@ -74,7 +76,8 @@ impl Keyring {
     ///
     /// # Errors
     /// As [`sign_with`](Self::sign_with); [`Error::Range`] where only a range of the key is for this
-    /// place; [`Error::Interrupted`] where an export in another form waits to be finished.
+    /// place; [`Error::Interrupted`] where an export in another form, or to another output, waits to be
+    /// finished.
     pub fn export(&self, output: Option<&Path>, form: &str, copy: bool) -> Result<Export, Error> {
         let state = self.site.reservations(&self.public)?;
         let status = state.status();
@@ -142,7 +145,8 @@ impl Export {
         }
         let (mark, next) = (draw(rng), self.next);
         let aside = self.aside(&mark);
-        Note { mark, next, form: self.form.clone() }.write(&self.site)?;
+        let (form, output) = (self.form.clone(), absolute(self.output.as_deref()));
+        Note { mark, next, form, output }.write(&self.site)?;
         let written = create_new(&aside, &content, Access::Owner);
         let spent = written.map_err(Error::file(&aside)).and_then(|()| match &mut self.origin {
             Origin::Moves(state) => {
@@ -215,11 +219,19 @@ impl Export {
             let removed = remove(&aside).and_then(|()| remove(&aside_of(&aside)?));
             return removed.map_err(Error::file(&aside));
         }
-        if note.mark != number || !aside.exists() {
+        if note.mark != number {
             return Ok(());
         }
+        if !aside.exists() {
+            // To export once more would lose what waits: no index is left for it.
+            let output = (note.output != Path::new(STREAM)).then_some(note.output.as_path());
+            return match self.aside_of(output, &note.mark).exists() {
+                true => Err(note.interrupted()),
+                false => Ok(()),
+            };
+        }
         if note.form != self.form {
-            return Err(Error::Interrupted { form: note.form });
+            return Err(note.interrupted());
         }
         self.next = note.next;
         self.content = Content::Waiting(aside);
@@ -228,7 +240,11 @@ impl Export {
 
     /// The name under which the content waits.
     fn aside(&self, mark: &[u8; 16]) -> PathBuf {
-        let path = self.output.as_deref().unwrap_or(self.site.files.key());
+        self.aside_of(self.output.as_deref(), mark)
+    }
+
+    fn aside_of(&self, output: Option<&Path>, mark: &[u8; 16]) -> PathBuf {
+        let path = output.unwrap_or(self.site.files.key());
         let mut name = OsString::from(".");
         name.push(path.file_name().unwrap_or_default());
         name.push(format!(".export-{}", digits(mark)));
@@ -240,18 +256,31 @@ impl Note {
     fn read(site: &Site) -> Option<Self> {
         let file = open_regular(&site.files.exported(), OpenOptions::new().read(true)).ok()?;
         let mut text = String::new();
-        file.take(256).read_to_string(&mut text).ok()?;
-        let mut words = text.strip_prefix(MAGIC)?.trim_end().splitn(3, ' ');
+        file.take(MOST_NOTED).read_to_string(&mut text).ok()?;
+        let (first, output) = text.strip_prefix(MAGIC)?.split_once('\n')?;
+        let output = output.strip_suffix('\n').unwrap_or(output).into();
+        let mut words = first.splitn(3, ' ');
         let mark = u128::from_str_radix(words.next()?, 16).ok()?.to_be_bytes();
         let (next, form) = (words.next()?.parse().ok()?, words.next()?.to_owned());
-        Some(Self { mark, next, form })
+        Some(Self { mark, next, form, output })
+    }
+
+    fn interrupted(self) -> Error {
+        Error::Interrupted { form: self.form, output: self.output }
     }
 
     fn write(&self, site: &Site) -> Result<(), Error> {
-        let text = format!("{MAGIC}{} {} {}\n", digits(&self.mark), self.next, self.form);
+        let output = self.output.to_string_lossy();
+        let text = format!("{MAGIC}{} {} {}\n{output}\n", digits(&self.mark), self.next, self.form);
         let path = site.files.exported();
         replace(&path, text.as_bytes(), Access::Owner).map_err(Error::file(&path))
     }
+}
+
+/// The output's name from any folder; [`STREAM`] for none.
+fn absolute(output: Option<&Path>) -> PathBuf {
+    let Some(output) = output else { return STREAM.into() };
+    std::path::absolute(output).unwrap_or_else(|_| output.to_owned())
 }
 
 fn digits(mark: &[u8; 16]) -> String {
@@ -259,5 +288,9 @@ fn digits(mark: &[u8; 16]) -> String {
 }
 
 const MAGIC: &str = "tetralith xmss export 1\n";
+/// How a note names a stream.
+const STREAM: &str = "-";
+/// More than any note has.
+const MOST_NOTED: u64 = 1 << 14;
 /// More than any export has.
 const MOST: u64 = 1 << 24;

@@ -53,6 +53,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 use store::Site;
+use tetralith_durable::open_regular;
 use tetralith_keyfile::{Exposure, KeyFile, MAX_TEXT};
 use tetralith_xmss::state::{self, Lease, StateError};
 use tetralith_xmss::{PublicKey, Signer};
@@ -110,7 +111,7 @@ impl Keyring {
     /// [`Error::File`], [`Error::KeyFile`], [`Error::Kind`], [`Error::UnknownStore`].
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         let mut text = Zeroizing::new(String::new());
-        let file = std::fs::File::open(path);
+        let file = open_regular(path, std::fs::OpenOptions::new().read(true));
         file.and_then(|file| file.take(MAX_TEXT as u64 + 1).read_to_string(&mut text))
             .map_err(Error::file(path))?;
         let file = KeyFile::from_text(&text);

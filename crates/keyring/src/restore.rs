@@ -65,8 +65,9 @@ impl Site {
         let states = self.states(note.as_ref());
         let of_locks = states.iter().filter_map(|state| noted_by(&beside(state, ".lock")));
         let of_locks = of_locks.map(|seen| (seen.key_id, seen.next));
+        // A file of the folder may be anything: another program's database stays as it is.
         let records = states.iter().filter_map(|state| match FileStore::peek(state) {
-            Err(StateError::Kind(_)) => SqliteStore::peek(state).ok(),
+            Err(StateError::Kind(_)) => SqliteStore::examine(state).ok(),
             found => found.ok(),
         });
         let of_records = records.map(|record| (record.key_id, record.next));
@@ -74,7 +75,8 @@ impl Site {
         all.filter(|(of, _)| of == id).map(|(_, next)| next).max().unwrap_or(0)
     }
 
-    /// The files that may be states of this key, whether they are there or not.
+    /// The files that may be states of this key, whether they are there or not: a state that was renamed,
+    /// or whose lock was deleted, lies in the folder under any name.
     fn states(&self, note: Option<&KeyNote>) -> Vec<PathBuf> {
         let mut states = vec![self.files.state()];
         let noted = note.map(|note| as_url(&note.location, &self.files));
@@ -84,9 +86,13 @@ impl Site {
             states.push(path.into());
         }
         let entries = std::fs::read_dir(folder(self.files.key())).into_iter().flatten().flatten();
-        let locks = entries.map(|entry| entry.path());
-        let locks = locks.filter(|path| path.extension().is_some_and(|end| end == "lock"));
-        states.extend(locks.map(|lock| lock.with_extension("")));
+        for path in entries.map(|entry| entry.path()) {
+            if path.extension().is_some_and(|end| end == "lock") {
+                states.push(path.with_extension(""));
+            } else {
+                states.push(path);
+            }
+        }
         states
     }
 }

@@ -75,8 +75,17 @@ fn an_export_that_was_interrupted_is_finished() {
         assert!(refused.is_err());
         assert!(matches!(
             place.keyring.export(output, "other", false),
-            Err(Error::Interrupted { form }) if form == "word"
+            Err(Error::Interrupted { form, .. }) if form == "word"
         ));
+        // By another name it is not there, and to export once more would export a key without indices.
+        let other = place.at("other");
+        for elsewhere in [Some(other.as_path()), None].into_iter().filter(|at| *at != output) {
+            let named = output.map_or("-".into(), |_| out.clone());
+            assert!(matches!(
+                place.keyring.export(elsewhere, "word", false),
+                Err(Error::Interrupted { output, .. }) if output == named
+            ));
+        }
         // Found again as often as it is interrupted again.
         assert_eq!(place.begin(output), (true, 1, 15));
         let export = place.keyring.export(output, "word", false).expect("begun");
@@ -99,7 +108,7 @@ fn an_export_that_never_spent_anything_is_worthless() {
     // As a kill before the commit leaves it.
     let mark = "0123456789abcdef0123456789abcdef";
     let aside = place.at(&format!(".out.export-{mark}"));
-    let note = format!("tetralith xmss export 1\n{mark} 1 word\n");
+    let note = format!("tetralith xmss export 1\n{mark} 1 word\n{}\n", out.display());
     fs::write(place.at("key.exported"), &note).expect("written");
     fs::write(&aside, "an old secret").expect("written");
     let mut signer = place.keyring.signer(None).expect("opened");

@@ -78,7 +78,7 @@ impl Prove {
 /// Runs `tetralith vdf prove`; prints y, as `eval` does.
 pub(super) fn prove(context: Context, command: &Prove) -> Outcome {
     let options = command.options(context)?;
-    command.output.check()?;
+    command.output.check_result()?;
     let task = command.job.read(context)?;
     let Task { modulus, x, iterations, .. } = &task;
     let iterations = *iterations;

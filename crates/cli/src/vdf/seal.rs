@@ -48,7 +48,7 @@ pub(super) fn seal(context: Context, command: &Seal) -> Outcome {
         return Err(Failure::usage("usage.arguments", message)
             .hint("give --delay instead of the number of squarings, or leave --rate out"));
     }
-    command.output.check()?;
+    command.output.check_result()?;
     let rate = command.delay.map(|_| rate(command.rate.as_deref(), command.bits)).transpose()?;
     let iterations = match (command.delay.zip(rate), command.log2, command.iterations) {
         (Some((seconds, rate)), _, _) => count(seconds, rate)?,
@@ -142,7 +142,7 @@ pub(crate) struct Open {
 
 /// Runs `tetralith vdf open`.
 pub(super) fn open(context: Context, command: &Open) -> Outcome {
-    command.output.check()?;
+    command.output.check_result()?;
     let source = Source::open(&command.sealed)?;
     let len = source.len();
     let mut source = BufReader::new(Named { inner: source, path: &command.sealed });

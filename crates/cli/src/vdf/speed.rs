@@ -110,7 +110,11 @@ mod tests {
         let (done, cores) = (AtomicBool::new(false), std::thread::available_parallelism());
         std::thread::scope(|scope| {
             for _ in 0..8 * cores.expect("cores").get() {
-                scope.spawn(|| while !done.load(Relaxed) { std::hint::spin_loop(); });
+                scope.spawn(|| {
+                    while !done.load(Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
             }
             let (clock, from) = (Instant::now(), on_core());
             let speed = measured(2048, Duration::from_secs(2));

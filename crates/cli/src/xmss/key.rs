@@ -75,7 +75,7 @@ pub(crate) const OUTPUT_HELP: &str =
 /// Refuses standard output for a new key.
 pub(crate) fn check_name(output: &Output) -> Outcome {
     if !output.is_stdout() {
-        return Ok(());
+        return io::check_regular(&output.output);
     }
     let message = "a key has files beside it, so it cannot be written to standard output";
     Err(Failure::usage("key.stdout", message).hint("give -o FILE"))
@@ -83,6 +83,7 @@ pub(crate) fn check_name(output: &Output) -> Outcome {
 
 /// Reads a key file.
 pub(crate) fn read(path: &Path) -> Outcome<KeyFile> {
+    io::check_regular(path)?;
     let text = io::read_text(path, 1 << 23).map_err(|failure| match path.exists() {
         true => failure,
         false => failure.hint("tetralith xmss keygen -o FILE makes a key"),

@@ -127,7 +127,7 @@ fn check(arguments: &Sign, jobs: &[Job]) -> Outcome {
     let mut guard = jobs.iter().fold(guard, |guard, job| guard.input(Some(&job.file)));
     for job in jobs {
         guard.output(&job.output.output)?;
-        job.output.check()?;
+        job.output.check_result()?;
         if job.file == Path::new("-") {
             continue;
         }

@@ -98,8 +98,8 @@ impl From<Error> for Failure {
                  etcds://HOST",
             ),
             Error::Range { .. } => failure.hint("export where the rest of the key is"),
-            Error::Interrupted { form } => failure
-                .hint(format!("export it once more with --format {form} to the same file")),
+            Error::Interrupted { form, output } => failure
+                .hint(format!("export it once more with --format {form} -o {}", output.display())),
             _ => failure,
         }
     }

@@ -47,6 +47,34 @@ fn restore_looks_at_everything_beside_the_key() {
 }
 
 #[test]
+fn restore_finds_a_state_by_any_name() {
+    for store in STORES {
+        let place = Place::with_store(store);
+        for index in 0..3 {
+            assert_eq!(place.sign_at(store), index);
+        }
+        for gone in ["k.seen", "k.state.lock"] {
+            fs::remove_file(place.at(gone)).unwrap();
+        }
+        // The database of another key is looked at, and nothing is written to it or beside it.
+        place.done("keygen -o other --params QRL-SHA2_4_256 --no-passphrase");
+        fs::rename(place.at("other.state"), place.at("other.db")).unwrap();
+        let before = fs::read(place.at("other.db")).unwrap();
+        for (from, to) in [("k.state", "k.state"), ("k.state", "put.aside")] {
+            fs::rename(place.at(from), place.at(to)).unwrap();
+            let names = place.names();
+            for elsewhere in ["file:o.state", "sqlite:o.state"] {
+                let line = format!("restore k --store {elsewhere} --resume-at 2");
+                place.refused(&line, 4, "state.backward").says("at least 3");
+            }
+            assert_eq!(place.names(), names);
+        }
+        assert_eq!(fs::read(place.at("other.db")).unwrap(), before);
+        place.done("restore k --store file:o.state --resume-at 3");
+    }
+}
+
+#[test]
 fn a_key_has_one_state_at_a_time() {
     for store in STORES {
         let place = Place::with_store(store);

@@ -242,6 +242,13 @@ fn a_keygen_that_fails_leaves_nothing() {
         place.refused(&line, 3, "io.cache").says("k.nodes.layer0");
         assert_eq!(place.names(), ["k.nodes.layer0", "m"]);
     }
+    fs::remove_dir_all(place.at("k.nodes.layer0")).unwrap();
+    fs::create_dir(place.at("k.state")).unwrap();
+    for store in ["sqlite:k.state", "file:k.state"] {
+        let line = format!("keygen -o k --params QRL-SHA2_4_256 --no-passphrase --store {store}");
+        place.refused(&line, 3, "io.state").says("k.state is not a regular file");
+        assert_eq!(place.names(), ["k.state", "m"]);
+    }
 }
 
 #[test]

@@ -43,12 +43,14 @@ fn a_pipe_in_a_files_place_does_not_hang() {
         ("sqlite:k.state", "k.seen"),
         ("file:k.state", "k.state"),
         ("file:k.state", "k.state.lock"),
+        ("sqlite:k.state", "k"),
     ] {
         let place = Place::new();
         place.done(&format!("{KEYGEN} {store}"));
         let _ = fs::remove_file(place.at(pipe));
         assert!(Command::new("mkfifo").arg(place.at(pipe)).status().unwrap().success());
-        for line in ["sign -k k m", "status k", "restore k --resume-at 3"] {
+        let keygen = "keygen -o k --force --params QRL-SHA2_4_256 --no-passphrase";
+        for line in ["sign -k k m", "status k", "restore k --resume-at 3", keygen] {
             let mut child = place.command(&format!("{line} --store {store}")).spawn().unwrap();
             let end = Instant::now() + Duration::from_secs(20);
             let exit = loop {
@@ -87,8 +89,18 @@ fn force_replaces_no_other_key_and_no_state() {
     symlink("a", place.at("soft")).unwrap();
     let before: Vec<_> =
         place.names().iter().map(|name| fs::read(place.at(name)).unwrap()).collect();
-    let targets =
-        ["a", "soft", "a.state", "a.state.lock", "a.seen", "b", "b.state", "b.state.lock", "v"];
+    let targets = [
+        "a",
+        "soft",
+        "a.state",
+        "a.state.lock",
+        "a.seen",
+        "a.nodes.layer0",
+        "b",
+        "b.state",
+        "b.state.lock",
+        "v",
+    ];
     for name in targets {
         for line in ["sign -k k m", "pub k", "export k --copy --format qrl-seed"] {
             place.refused(&format!("{line} --force -o {name}"), 2, "output.guarded");
@@ -113,6 +125,11 @@ fn force_replaces_no_other_key_and_no_state() {
     let after: Vec<_> =
         place.names().iter().map(|name| fs::read(place.at(name)).unwrap()).collect();
     assert_eq!(before, after);
+    // A database is a state without its lock, too; another database is none.
+    fs::remove_file(place.at("a.state.lock")).unwrap();
+    place.refused("pub k --force -o a.state", 2, "output.guarded");
+    fs::write(place.at("other.db"), [&b"SQLite format 3\0"[..], &[0; 4096]].concat()).unwrap();
+    place.done("pub k --force -o other.db");
 }
 
 /// The command as a user who may read everything and write nothing, whoever runs the tests.

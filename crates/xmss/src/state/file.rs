@@ -32,6 +32,14 @@ impl FileStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_within(path: &Path, holder: &Holder, wait: Duration) -> Result<Self, StateError> {
+        // Before the lock is made, which nothing would delete.
+        match open_regular(path, OpenOptions::new().read(true)) {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                let message = format!("{} is not a regular file", path.display());
+                return Err(StateError::Io(message));
+            }
+            _ => {}
+        }
         Ok(Self { path: path.to_owned(), lock: Lock::take(path, holder, wait)? })
     }
 

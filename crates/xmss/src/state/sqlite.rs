@@ -34,6 +34,8 @@ impl SqliteStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_within(path: &Path, holder: &Holder, wait: Duration) -> Result<Self, StateError> {
+        // Before the lock is made, which nothing would delete.
+        check_regular(path)?;
         let lock = Lock::take(path, holder, wait)?;
         let fresh = !path.exists();
         let made = if fresh { make(path) } else { Ok(()) };
@@ -72,6 +74,16 @@ impl SqliteStore {
             found => found,
         };
         found?.ok_or(StateError::Missing)
+    }
+
+    /// Reads the record of a database that may not be a store at all: nothing is written, neither to it nor
+    /// beside it.
+    ///
+    /// # Errors
+    /// [`StateError::Damaged`] where it is no store, or [`StateError::Io`].
+    pub fn examine(path: &Path) -> Result<Record, StateError> {
+        check_regular(path)?;
+        read_only(path)?.ok_or(StateError::Missing)
     }
 
     /// Reads a store without opening it, and says what a signer would find: for showing a status.
