@@ -1,20 +1,21 @@
 //! Files and standard streams: bounded reads, and writes that are whole or not at all.
 
+mod kept;
 mod source;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use clap::Args;
+pub(crate) use kept::Kept;
+use kept::check_kept;
 use serde_json::json;
 pub(crate) use source::Source;
 use std::fmt::Display;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 pub(crate) use tetralith_durable::{Access, resolved as target};
-use tetralith_durable::{Aside, folder, open_regular};
-use tetralith_keyfile::{Exposure, KeyFile, MAX_TEXT};
-use tetralith_xmss::state::{SqliteStore, noted_by};
-use zeroize::Zeroizing;
+use tetralith_durable::{Aside, folder};
+use tetralith_keyfile::Exposure;
 
 /// Where a result is written.
 #[derive(Args, Clone, Debug)]
@@ -332,81 +333,6 @@ pub(crate) fn exposed(path: &Path, message: impl Display) -> Failure {
 pub(crate) fn exists(path: &Path) -> Failure {
     Failure::new(Exit::Environment, "io.exists", format!("{} exists", path.display()))
         .hint("choose another name, or give --force to replace it")
-}
-
-/// What a file holds that `--force` is not meant for.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
-    /// A secret key of this kind.
-    Key(String),
-    /// Something that belongs to a key.
-    Part(&'static str),
-}
-
-impl Kept {
-    /// Looks into a file.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        let file = open_regular(path, std::fs::File::options().read(true)).ok()?;
-        let mut bytes = Zeroizing::new(Vec::new());
-        file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
-        let locked = || tetralith_durable::beside(path, ".lock").exists();
-        let is_state = || SqliteStore::examine(path).is_ok();
-        match &bytes[..] {
-            bytes if bytes.starts_with(b"tetralith xmss state ") => {
-                Some(Self::Part("a key's state"))
-            }
-            bytes if bytes.starts_with(b"tetralith xmss partial ") => {
-                Some(Self::Part("a key that is being made"))
-            }
-            bytes if bytes.starts_with(b"tetralith xmss nodes ") => {
-                Some(Self::Part("a key's tree"))
-            }
-            bytes if bytes.starts_with(b"tetralith xmss ") => {
-                Some(Self::Part("the note of a key's state"))
-            }
-            bytes if bytes.starts_with(b"SQLite format 3") && (locked() || is_state()) => {
-                Some(Self::Part("a key's state"))
-            }
-            _ if noted_by(path).is_some() => Some(Self::Part("the note of a key's state")),
-            bytes => Self::key(core::str::from_utf8(bytes).ok()?),
-        }
-    }
-
-    fn key(text: &str) -> Option<Self> {
-        let file = KeyFile::from_text(text).ok()?;
-        let public = matches!(file.open(None), Err(tetralith_keyfile::Error::NoSecret));
-        (!public).then_some(Self::Key(file.kind))
-    }
-
-    /// Refuses to write over the file.
-    pub(crate) fn refusal(&self, path: &Path) -> Failure {
-        let what = match self {
-            Kept::Key(kind) => format!("a secret key for {kind}"),
-            Kept::Part(what) => (*what).to_owned(),
-        };
-        let message = format!("{} holds {what}: it is not written over", path.display());
-        Failure::usage("output.guarded", message)
-            .hint("choose another name, or delete the file yourself if nobody needs it")
-    }
-}
-
-impl Kept {
-    /// Whether the file `new` may replace the one at `path`: no other kind of key, and nothing that
-    /// belongs to a key.
-    fn allows(path: &Path, new: &Path) -> bool {
-        Kept::of(path).is_none_or(|kept| Kept::of(new).as_ref() == Some(&kept))
-    }
-}
-
-/// Refuses to replace another kind of key, and anything that belongs to a key.
-fn check_kept(path: &Path, bytes: &[u8]) -> Outcome {
-    match Kept::of(path) {
-        Some(kept) => {
-            let new = core::str::from_utf8(bytes).ok().and_then(Kept::key);
-            if new.as_ref() == Some(&kept) { Ok(()) } else { Err(kept.refusal(path)) }
-        }
-        None => Ok(()),
-    }
 }
 
 /// Writes a whole file, or standard output for `-`; without `force` an existing file stays.
