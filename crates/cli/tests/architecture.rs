@@ -55,6 +55,19 @@ fn the_picture_in_architecture_is_true() {
     assert_eq!(drawn(), built());
 }
 
+/// The state of a hash function over a secret is wiped only with the feature `zeroize` of its crate.
+#[test]
+fn hashes_over_secrets_are_wiped() {
+    let packages = packages();
+    for name in ["tetralith-keyfile", "tetralith-tss", "tetralith-vrf", "tetralith-xmss"] {
+        let package = packages.iter().find(|package| package["name"] == name).expect("there");
+        let needs = package["dependencies"].as_array().expect("dependencies");
+        let sha2 = needs.iter().find(|need| need["name"] == "sha2").expect("it hashes");
+        let features = sha2["features"].as_array().expect("features");
+        assert!(features.contains(&"zeroize".into()), "{name}: {features:?}");
+    }
+}
+
 /// Each direct dependency has a row with its reason, and each row a dependency.
 #[test]
 fn every_dependency_has_its_reason() {
