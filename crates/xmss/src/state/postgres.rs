@@ -302,6 +302,8 @@ impl From<Error> for StateError {
         // Class 28: this user cannot log in.
         match error.code() {
             Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => StateError::Denied(why),
+            // A user without rights to any schema is told that there is none.
+            Some(code) if *code == SqlState::INVALID_SCHEMA_NAME => StateError::Denied(why),
             Some(code) if code.code().starts_with("28") => StateError::Denied(why),
             _ => StateError::Io(why),
         }
