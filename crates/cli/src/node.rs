@@ -9,7 +9,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tetralith_keyfile::{Cost, Protection};
-use tetralith_node::config::{Config, Limits, Peer, Policy, SignPolicy, Timeouts};
+use tetralith_node::config::{Clients, Config, Limits, Peer, Policy, SignPolicy, Timeouts};
 use tetralith_node::folder::Folder;
 use tetralith_node::{Ecdsa, Error, Node};
 
@@ -122,6 +122,7 @@ pub(crate) fn configuration(
         timeouts: Timeouts::default(),
         limits: Limits::default(),
         policy: Policy { sign: SignPolicy::Approved, ..Policy::default() },
+        clients: Clients::default(),
         peers,
     })
 }

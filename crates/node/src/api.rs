@@ -7,6 +7,7 @@
 
 mod answers;
 mod door;
+mod gotss;
 mod requests;
 mod screen;
 mod server;
@@ -40,6 +41,7 @@ const MOST_LISTED: u32 = 1000;
 struct Api {
     shared: Arc<Shared>,
     started: Instant,
+    counts: Arc<gotss::Counts>,
 }
 
 /// The tokens that clients show.
@@ -61,7 +63,7 @@ pub(crate) fn serve(
 ) -> impl Future<Output = ()> + use<> {
     let most = shared.config.limits.http_connections;
     let door = Door::new(&shared.config, listener.local_addr().ok(), tokens);
-    let router = router(Api { shared, started: Instant::now() }, &door);
+    let router = router(Api { shared, started: Instant::now(), counts: Arc::default() }, &door);
     server::serve(listener, router, most, stop)
 }
 
@@ -83,6 +85,16 @@ fn router(api: Api, door: &Door) -> Router {
         .route("/v1/ceremonies", get(ceremonies))
         .route("/v1/ceremonies/{id}", get(ceremony))
         .layer(behind(Role::Read));
+    let gotss = match &api.shared.config.clients.gotss {
+        None => Router::new(),
+        Some(gotss) => {
+            let free = |role| if gotss.without_token { Role::Program } else { role };
+            gotss::probes()
+                .layer(behind(Role::Open))
+                .merge(gotss::reading().layer(behind(free(Role::Read))))
+                .merge(gotss::changing().layer(behind(free(Role::Full))))
+        }
+    };
     Router::new()
         .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
         .route("/readyz", get(ready))
@@ -91,6 +103,7 @@ fn router(api: Api, door: &Door) -> Router {
         .layer(behind(Role::Open))
         .merge(changing)
         .merge(reading)
+        .merge(gotss)
         .method_not_allowed_fallback(|| async {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "route.method", "another method is needed")
         })
@@ -289,20 +302,23 @@ async fn unready(shared: &Arc<Shared>) -> Result<Option<Failure>, Failure> {
 }
 
 impl Api {
+    /// Holds the ceremonies of a request; a refusal is an answer to the client.
+    async fn fulfil(&self, request: Request) -> Result<CeremonyRecord, Failure> {
+        self.hold(request).await.map_err(|refusal| Failure::refused(&self.shared, refusal))
+    }
+
     /// Holds the ceremonies of a request in a task of its own: a client that goes away stops nothing
     /// that has begun.
-    async fn fulfil(&self, request: Request) -> Result<CeremonyRecord, Failure> {
-        let refused = |refusal| Failure::refused(&self.shared, refusal);
+    async fn hold(&self, request: Request) -> Result<CeremonyRecord, Refusal> {
         let limits = &self.shared.config.limits;
         let until = tokio::time::Instant::now() + Duration::from_millis(limits.queue_ms);
         let turn = timeout_at(until, self.shared.turns.take(Caller::Api, limits.queue)).await;
         let turn = turn.map_err(|_| {
-            refused(Refusal::Busy(format!("no ceremony could begin within {} ms", limits.queue_ms)))
+            Refusal::Busy(format!("no ceremony could begin within {} ms", limits.queue_ms))
         })?;
-        let turn = turn.map_err(|full| refused(Refusal::Busy(full.to_string())))?;
+        let turn = turn.map_err(|full| Refusal::Busy(full.to_string()))?;
         let task = tokio::spawn(patient(self.shared.clone(), request, until, turn));
-        let end = task.await.map_err(|_| Refusal::Internal(Error::Stopping));
-        end.and_then(|end| end).map_err(refused)
+        task.await.map_err(|_| Refusal::Internal(Error::Stopping))?
     }
 
     /// Refuses a key of which some party may have no share: what it guards could be lost.

@@ -31,6 +31,7 @@ mod starts;
 mod suspects;
 mod turns;
 
+pub(crate) use agreement::threshold_of;
 pub(crate) use fault::Fault;
 #[cfg(test)]
 pub(crate) use fault::blame;
@@ -52,6 +53,7 @@ use crate::error::Error;
 use crate::events::Events;
 use crate::identity::{Identity, domain_hash};
 use crate::log::{CeremonyRecord, Log, State};
+use crate::meeting::Meetings;
 use crate::metrics::Metrics;
 use crate::shares::{Key, KeyId, Shares};
 use crate::stall::Stalls;
@@ -98,6 +100,7 @@ pub(crate) struct Shared {
     pub(crate) suspects: Memory,
     pub(crate) words: Words,
     pub(crate) resharings: Resharings,
+    pub(crate) meetings: Meetings,
 }
 
 impl Shared {

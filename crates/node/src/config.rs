@@ -3,6 +3,7 @@
 //! Decoding is strict: an unknown field is refused, and every error names its field by its path.
 //! Nothing in the file is secret; the identity and the API token are files of their own.
 
+mod clients;
 mod policy;
 
 use crate::error::Error;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+pub use clients::{Clients, GoTss};
 pub use policy::{KeygenPolicy, Policy, SignPolicy};
 
 /// A checked configuration.
@@ -31,6 +33,8 @@ pub struct Config {
     pub limits: Limits,
     /// What this node agrees to when others propose it.
     pub policy: Policy,
+    /// How clients reach the API.
+    pub clients: Clients,
     /// The only nodes that are talked to.
     pub peers: Vec<Peer>,
 }
@@ -131,6 +135,8 @@ struct Text {
     limits: Limits,
     #[serde(default)]
     policy: Policy,
+    #[serde(default, skip_serializing_if = "is_default")]
+    clients: Clients,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     peers: Vec<PeerText>,
 }
@@ -141,6 +147,10 @@ struct PeerText {
     name: String,
     id: String,
     address: String,
+}
+
+fn is_default(clients: &Clients) -> bool {
+    *clients == Clients::default()
 }
 
 impl Config {
@@ -167,6 +177,7 @@ impl Config {
             timeouts: text.timeouts,
             limits: text.limits,
             policy: text.policy,
+            clients: text.clients,
         };
         config.check()?;
         Ok(config)
@@ -188,6 +199,7 @@ impl Config {
             timeouts: self.timeouts,
             limits: self.limits,
             policy: self.policy.clone(),
+            clients: self.clients.clone(),
             peers: peers.collect(),
         };
         toml::to_string(&text).expect("strings, numbers and tables become TOML")
@@ -235,6 +247,9 @@ impl Config {
                 let reason = format!("{stranger:?} is not the name of a peer");
                 return Err(Error::config("policy.keygen", reason));
             }
+        }
+        if let Some(gotss) = &self.clients.gotss {
+            gotss.check(&self.name, &self.peers)?;
         }
         for (index, peer) in self.peers.iter().enumerate() {
             let before = &self.peers[..index];

@@ -92,6 +92,11 @@ impl Engine for Ecdsa {
     fn refute(&self, broadcasts: &[&[u8]]) -> Option<Check> {
         refute(broadcasts)
     }
+
+    fn verifies(&self, public_key: &[u8], digest: &[u8; 32], signature: &[u8]) -> bool {
+        let Ok(key) = public_key.try_into() else { return false };
+        Signature::from_bytes(signature).is_ok_and(|signature| signature.verify(key, digest))
+    }
 }
 
 /// A session whose output is turned into what a node keeps.

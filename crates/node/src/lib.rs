@@ -34,6 +34,7 @@ mod events;
 pub mod folder;
 mod identity;
 pub mod log;
+mod meeting;
 mod metrics;
 mod node;
 pub mod proof;

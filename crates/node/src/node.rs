@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::events::Events;
 use crate::folder::Folder;
 use crate::log::Log;
+use crate::meeting::Meetings;
 use crate::metrics::Metrics;
 use crate::shares::Shares;
 use crate::stall::Stalls;
@@ -113,6 +114,7 @@ impl Node {
             suspects: Memory::default(),
             words: Words::default(),
             resharings: Resharings::default(),
+            meetings: Meetings::default(),
             budgets,
             stalls: Stalls::new(),
             turns: Turns::new(&config.limits),
@@ -224,6 +226,16 @@ async fn dispatch_peer(shared: Arc<Shared>, Incoming { from, mut queue }: Incomi
             match &envelope.body {
                 Body::Stored(words) => shared.hear_stored(envelope.ceremony, words),
                 _ => shared.tell_stored(envelope.ceremony, from),
+            }
+            continue;
+        }
+        if let Body::Request(said) = &envelope.body {
+            if shared.config.clients.gotss.is_none() {
+                drop_it(&"a request of go-tss, whose routes are off");
+            } else if !shared.budgets.take(&from, Kind::Proposal, Instant::now()) {
+                drop_it(&"more words on requests than limits.proposals_per_second");
+            } else {
+                shared.meetings.hear(envelope.ceremony, from, said.clone());
             }
             continue;
         }

@@ -8,12 +8,16 @@
 //! Decoding is strict: an envelope is accepted only if encoding it again gives the same bytes.
 //! Formats: `docs/node.md`.
 
+mod request;
+
 use crate::identity::{Identity, domain_hash, verifying_key};
 use libp2p::PeerId;
 use minicbor::bytes::{ByteArray, ByteVec};
 use minicbor::{Decode, Decoder, Encode};
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
+
+pub(crate) use request::{Blamed, Failed, Outcome, Said};
 
 /// The version of the envelope and of everything in it.
 pub(crate) const VERSION: u8 = 4;
@@ -105,6 +109,9 @@ pub(crate) enum Body {
         #[cbor(decode_with = "list")]
         Vec<ByteVec>,
     ),
+    /// Tells where the sender stands with a request that several nodes are asked for.
+    #[n(11)]
+    Request(#[n(0)] Said),
 }
 
 /// What a ceremony makes.
@@ -231,7 +238,8 @@ impl Body {
             Body::Propose(Proposal { speaks: Some(_), .. })
             | Body::Join(Join::Refuse(_, Some(_)))
             | Body::WhoStored
-            | Body::Stored(_) => VERSION,
+            | Body::Stored(_)
+            | Body::Request(_) => VERSION,
             _ => BEFORE,
         }
     }

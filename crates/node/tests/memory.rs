@@ -13,7 +13,7 @@ use chacha20::ChaCha20Rng;
 use rand_core::SeedableRng;
 use tetralith_keyfile::{Cost, KeyFile, Protection};
 use tetralith_node::Node;
-use tetralith_node::config::{Config, Limits, Policy, Timeouts};
+use tetralith_node::config::{Clients, Config, Limits, Policy, Timeouts};
 use tetralith_node::folder::Folder;
 
 const FOLDER: &str = "TETRALITH_TEST_FOLDER";
@@ -49,6 +49,7 @@ fn folder(root: &std::path::Path, passphrase: &[u8]) -> Folder {
         timeouts: Timeouts { join_ms: 5_000, round_ms: 5_000 },
         limits: Limits::default(),
         policy: Policy::default(),
+        clients: Clients::default(),
         peers: Vec::new(),
     };
     folder.write_config(&config).unwrap();

@@ -23,6 +23,8 @@ const MAX_BODY: usize = 1 << 20;
 pub(super) enum Role {
     /// Nothing: a probe.
     Open,
+    /// No token, but no page of a browser either: it would reach loopback under the node's own address.
+    Program,
     /// Either token.
     Read,
     /// The token that may do everything.
@@ -72,6 +74,8 @@ impl Door {
         let may_read = hash.ct_eq(&self.full) | hash.ct_eq(&self.read);
         let may = match self.role {
             Role::Open => Choice::from(1),
+            Role::Program if request.headers().contains_key(header::ORIGIN) => may_read,
+            Role::Program => Choice::from(1),
             Role::Read => may_read,
             Role::Full => hash.ct_eq(&self.full),
         };

@@ -344,7 +344,7 @@ impl Room {
                 }
             }
             Body::Propose(_) | Body::Join(_) | Body::Done(_) | Body::WhoStored => {}
-            Body::Stored(_) => {}
+            Body::Stored(_) | Body::Request(_) => {}
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Real sockets on loopback.
 
 use super::*;
-use crate::config::{Limits, Policy, Timeouts};
+use crate::config::{Clients, Limits, Policy, Timeouts};
 
 struct Endpoint {
     transport: Transport,
@@ -52,6 +52,7 @@ async fn limited(seed: u8, listen: &str, peers: &[(u8, &str)], limits: Limits) -
         timeouts: Timeouts::default(),
         limits,
         policy: Policy::default(),
+        clients: Clients::default(),
         peers: peers.collect(),
     };
     let (stop, stopped) = watch::channel(false);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 use tetralith_keyfile::{Cost, Protection};
 use tetralith_node::Node;
-use tetralith_node::config::{Config, Limits, Peer, Policy, SignPolicy, Timeouts};
+use tetralith_node::config::{Clients, Config, Limits, Peer, Policy, SignPolicy, Timeouts};
 use tetralith_node::engine::Engine;
 use tetralith_node::folder::Folder;
 
@@ -80,6 +80,7 @@ impl<E: Engine + Default> Cluster<E> {
                     timeouts: Timeouts { join_ms: 5_000, round_ms: 5_000 },
                     limits: Limits::default(),
                     policy: Policy { sign: SignPolicy::Peers, ..Policy::default() },
+                    clients: Clients::default(),
                     peers: (0..count).filter(|other| *other != index).map(peer).collect(),
                 };
                 edit(&mut config);
