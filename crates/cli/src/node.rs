@@ -1,6 +1,7 @@
 //! `tetralith node`: make a node's folder, and run the node.
 
 mod events;
+mod token;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -20,6 +21,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Run the node of a folder until it is interrupted
     Run(Run),
+    /// Make a token of the API with the roles that it needs, or list or remove tokens
+    Token(token::Token),
 }
 
 /// Makes a folder.
@@ -34,7 +37,7 @@ pub(crate) struct Init {
     /// Where peers connect
     #[arg(long, value_name = "MULTIADDR", default_value = "/ip4/0.0.0.0/tcp/7100")]
     listen: String,
-    /// Where the HTTP API listens, on loopback
+    /// Where the HTTP API listens; beyond loopback node.toml needs clients.tls
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:7200")]
     api: String,
     /// A peer as NAME=IDENTITY@MULTIADDR; may be given again, or added to node.toml later
@@ -59,6 +62,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
     match command {
         Command::Init(command) => init(context, &command),
         Command::Run(command) => run_node(context, &command),
+        Command::Token(command) => token::run(context, &command),
     }
 }
 

@@ -1,16 +1,16 @@
 //! `tetralith tss`: threshold keys and signatures, by asking a node's API.
 
 mod blame;
+mod client;
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::io::{Access, Output};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use tetralith_node::folder::Folder;
-use zeroize::Zeroizing;
+use std::path::PathBuf;
+
+pub(crate) use client::Client;
 
 /// The verbs of `tetralith tss`.
 #[derive(clap::Subcommand, Debug)]
@@ -40,11 +40,26 @@ pub(crate) enum Command {
 }
 
 /// Which node is asked.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub(crate) struct OfNode {
     /// The folder of the node to ask: it names the API's address and holds its token
-    #[arg(long, value_name = "FOLDER")]
-    node: PathBuf,
+    #[arg(long, value_name = "FOLDER", required_unless_present = "url")]
+    node: Option<PathBuf>,
+    /// The API of the node to ask, such as https://sign.example:7200, instead of the folder's
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// The file with the token [default: the environment's TETRALITH_TOKEN, else the folder's api.token]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// The certificates in PEM of who may have signed the node's [default: the folder's, else the system's]
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// This client's certificate in PEM, for a node that wants one
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    client_certificate: Option<PathBuf>,
+    /// The private key of it in PEM
+    #[arg(long, value_name = "FILE", requires = "client_certificate")]
+    client_key: Option<PathBuf>,
 }
 
 /// Makes a key.
@@ -174,12 +189,9 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Keygen(command) => keygen(context, &command),
         Command::Sign(command) => sign(context, &command),
         Command::Approve(command) => approve(context, &command),
-        Command::Refresh(command) => reshared(
-            context,
-            &Client::of_folder(&command.of.node)?,
-            command.key.as_deref(),
-            &|_| (),
-        ),
+        Command::Refresh(command) => {
+            reshared(context, &Client::of(&command.of)?, command.key.as_deref(), &|_| ())
+        }
         Command::Reshare(command) => reshare(context, &command),
         Command::ApproveReshare(command) => approve_reshare(context, &command),
         Command::Delete(command) => delete(context, &command),
@@ -206,7 +218,7 @@ impl What {
 }
 
 fn keygen(context: Context, command: &Keygen) -> Outcome {
-    let client = Client::of_folder(&command.of.node)?;
+    let client = Client::of(&command.of)?;
     let key = client.keygen(command.threshold, command.parties.as_deref())?;
     let text = format!("{}\npublic key {}", text(&key["key"]), text(&key["public_key"]));
     context.answer(text, key)
@@ -216,7 +228,7 @@ fn sign(context: Context, command: &Sign) -> Outcome {
     let output =
         command.output.as_ref().map(|path| Output { output: path.clone(), force: command.force });
     output.as_ref().map_or(Ok(()), Output::check)?;
-    let client = Client::of_folder(&command.of.node)?;
+    let client = Client::of(&command.of)?;
     let key = client.key(command.key.as_deref())?;
     let mut request = json!({ "key": key, "digest": command.what.digest()? });
     if let Some(signers) = &command.signers {
@@ -231,7 +243,7 @@ fn sign(context: Context, command: &Sign) -> Outcome {
 }
 
 fn approve(context: Context, command: &Approve) -> Outcome {
-    let client = Client::of_folder(&command.of.node)?;
+    let client = Client::of(&command.of)?;
     let key = client.key(command.key.as_deref())?;
     let request = json!({ "key": key, "digest": command.what.digest()? });
     let approved = client.post("/v1/approvals", &request)?;
@@ -260,7 +272,7 @@ impl Reshare {
 
 fn reshare(context: Context, command: &Reshare) -> Outcome {
     command.check()?;
-    let client = Client::of_folder(&command.of.node)?;
+    let client = Client::of(&command.of)?;
     reshared(context, &client, command.key.as_deref(), &|request| command.fill(request))
 }
 
@@ -289,7 +301,7 @@ fn reshared(
 
 fn approve_reshare(context: Context, command: &Reshare) -> Outcome {
     command.check()?;
-    let client = Client::of_folder(&command.of.node)?;
+    let client = Client::of(&command.of)?;
     let mut request = json!({ "key": client.key(command.key.as_deref())? });
     command.fill(&mut request);
     let approved = client.post("/v1/approvals", &request)?;
@@ -297,7 +309,7 @@ fn approve_reshare(context: Context, command: &Reshare) -> Outcome {
 }
 
 fn delete(context: Context, command: &Delete) -> Outcome {
-    let client = Client::of_folder(&command.of.node)?;
+    let client = Client::of(&command.of)?;
     let query = command.public_key.as_ref().map(|key| format!("?public_key={key}"));
     let path = format!("/v1/keys/{}{}", command.key, query.unwrap_or_default());
     let deleted = client.delete(&path)?;
@@ -305,7 +317,7 @@ fn delete(context: Context, command: &Delete) -> Outcome {
 }
 
 fn keys(context: Context, of: &OfNode) -> Outcome {
-    let answer = Client::of_folder(&of.node)?.get("/v1/keys")?;
+    let answer = Client::of(of)?.get("/v1/keys")?;
     let lines = list(&answer["keys"]).map(|key| {
         let parties = names(&key["parties"]);
         let of = list(&key["parties"]).count();
@@ -318,7 +330,7 @@ fn keys(context: Context, of: &OfNode) -> Outcome {
 }
 
 fn ceremonies(context: Context, of: &OfNode) -> Outcome {
-    let answer = Client::of_folder(&of.node)?.get("/v1/ceremonies?limit=50")?;
+    let answer = Client::of(of)?.get("/v1/ceremonies?limit=50")?;
     let lines = list(&answer["ceremonies"]).map(|ceremony| {
         let (id, kind) = (text(&ceremony["id"]), text(&ceremony["kind"]));
         format!("{id}  {kind}  {}  {}", text(&ceremony["state"]), names(&ceremony["participants"]))
@@ -337,133 +349,4 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
 
 fn names(parties: &Value) -> String {
     list(parties).map(|party| text(&party["name"])).collect::<Vec<_>>().join(",")
-}
-
-/// A client of one node's API.
-pub(crate) struct Client {
-    agent: ureq::Agent,
-    url: String,
-    token: Zeroizing<String>,
-}
-
-impl Client {
-    /// The client of the node whose folder this is.
-    pub(crate) fn of_folder(folder: &Path) -> Outcome<Self> {
-        let folder = Folder::new(folder);
-        let config = folder.config()?;
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .proxy(None)
-            .timeout_connect(Some(Duration::from_secs(5)))
-            .build();
-        Ok(Client {
-            agent: agent.into(),
-            url: format!("http://{}", config.api),
-            token: folder.token()?,
-        })
-    }
-
-    fn get(&self, path: &str) -> Outcome<Value> {
-        let request = self.agent.get(format!("{}{path}", self.url));
-        self.answer(request.header("Authorization", self.bearer().as_str()).call())
-    }
-
-    fn bearer(&self) -> Zeroizing<String> {
-        Zeroizing::new(format!("Bearer {}", *self.token))
-    }
-
-    fn post(&self, path: &str, body: &Value) -> Outcome<Value> {
-        let request = self.agent.post(format!("{}{path}", self.url));
-        self.answer(request.header("Authorization", self.bearer().as_str()).send_json(body))
-    }
-
-    fn delete(&self, path: &str) -> Outcome<Value> {
-        let request = self.agent.delete(format!("{}{path}", self.url));
-        self.answer(request.header("Authorization", self.bearer().as_str()).call())
-    }
-
-    /// Asks for a new key.
-    pub(crate) fn keygen(&self, threshold: u8, parties: Option<&[String]>) -> Outcome<Value> {
-        let mut request = json!({ "threshold": threshold });
-        if let Some(parties) = parties {
-            request["parties"] = json!(parties);
-        }
-        self.post("/v1/keygen", &request)
-    }
-
-    /// The key that is meant: the named one, or the only one of which the node has a share.
-    fn key(&self, named: Option<&str>) -> Outcome<String> {
-        if let Some(name) = named {
-            return Ok(name.to_owned());
-        }
-        let answer = self.get("/v1/keys")?;
-        let mut keys = list(&answer["keys"]).map(|key| text(&key["key"]).to_owned());
-        match (keys.next(), keys.next()) {
-            (Some(only), None) => Ok(only),
-            (None, _) => Err(Failure::usage("key.missing", "the node has a share of no key")
-                .hint("make one: tetralith tss keygen --node FOLDER -t T")),
-            (Some(_), Some(_)) => {
-                Err(Failure::usage("key.ambiguous", "the node has shares of several keys")
-                    .hint("name one by -k; tetralith tss keys --node FOLDER lists them"))
-            }
-        }
-    }
-
-    /// Asks until the node is ready, and `check` in between.
-    pub(crate) fn wait_ready(
-        &self,
-        deadline: Instant,
-        check: &mut dyn FnMut() -> Outcome,
-    ) -> Outcome {
-        loop {
-            match self.get("/readyz") {
-                Ok(_) => return Ok(()),
-                Err(failure) if Instant::now() > deadline => return Err(failure),
-                Err(_) => check()?,
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn answer(
-        &self,
-        answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
-    ) -> Outcome<Value> {
-        let unreachable = |error: ureq::Error| {
-            Failure::new(Exit::Environment, "node.unreachable", format!("{}: {error}", self.url))
-                .hint("is the node running? tetralith node run FOLDER")
-        };
-        let mut response = answer.map_err(unreachable)?;
-        let value: Value = response.body_mut().read_json().map_err(unreachable)?;
-        if response.status().is_success() {
-            return Ok(value);
-        }
-        Err(refused(response.status().as_u16(), &value))
-    }
-}
-
-/// What the API refused, as a failure of ours; the API's code is in the message's place for it.
-fn refused(status: u16, value: &Value) -> Failure {
-    let (exit, code) = match status {
-        502 => (Exit::Peers, "ceremony.failed"),
-        429 => (Exit::Peers, "node.busy"),
-        503 => (Exit::Peers, "peers.quorum"),
-        409 if value["code"] == "key.confirmed" => (Exit::State, "key.confirmed"),
-        409 => (Exit::State, "key.unconfirmed"),
-        400 | 404 => (Exit::Usage, "request.refused"),
-        401 => (Exit::Environment, "api.token"),
-        _ => (Exit::Environment, "node.failed"),
-    };
-    let blamed: Vec<String> = list(&value["ceremony"]["blames"])
-        .map(|blame| format!("{} ({})", text(&blame["peer"]["name"]), text(&blame["fault"])))
-        .collect();
-    let message = match blamed.as_slice() {
-        [] => text(&value["message"]).to_owned(),
-        blamed => format!("{}: {}", text(&value["message"]), blamed.join(", ")),
-    };
-    let failure = Failure::new(exit, code, message);
-    match value["hint"].as_str() {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
 }

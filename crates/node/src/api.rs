@@ -1,7 +1,7 @@
 //! The HTTP API on loopback: JSON in, JSON out, behind a bearer token.
 //!
-//! One token may do everything, another may only read; only the probes `/healthz` and `/readyz` need
-//! none. A request must name this node's own address as its host: a page in a browser that reaches
+//! Each token has roles, and each route needs one; only the probes `/healthz` and `/readyz` need none.
+//! Beyond loopback it speaks TLS alone. A request must name this node's own address as its host: a page in a browser that reaches
 //! loopback under a name of its own is refused. Every failure is `{"ok":false,"code":…,"message":…,"hint":…}`, with a stable code; the routes are
 //! described in `docs/node.md`.
 
@@ -11,27 +11,32 @@ mod gotss;
 mod requests;
 mod screen;
 mod server;
+mod tls;
 mod watching;
 
-use crate::ceremony::{Caller, Refusal, Request, Shared, Turn};
+pub(crate) use tls::acceptor;
+
+use crate::ceremony::{Caller as Line, Refusal, Request, Shared, Turn};
+use crate::config::SignPolicy;
 use crate::error::Error;
 use crate::log::CeremonyRecord;
 use crate::shares::KeyId;
+use crate::tokens::{Caller, Role, Tokens};
 use answers::Failure;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
-use axum::{Json, Router};
-use door::{Door, Role};
+use axum::{Extension, Json, Router};
+use door::{Door, Need};
 use requests::Approval;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout_at;
-use zeroize::Zeroizing;
+use tokio_rustls::TlsAcceptor;
 
 /// Ceremonies that are listed at once.
 const MOST_LISTED: u32 = 1000;
@@ -44,38 +49,35 @@ struct Api {
     counts: Arc<gotss::Counts>,
 }
 
-/// The tokens that clients show.
-pub(crate) struct Tokens {
-    /// May do everything.
-    pub(crate) full: Zeroizing<String>,
-    /// May only read.
-    pub(crate) read: Zeroizing<String>,
-}
-
 type Answer = Result<Json<Value>, Failure>;
 
 /// Serves until `stop` turns true.
 pub(crate) fn serve(
     shared: Arc<Shared>,
     listener: tokio::net::TcpListener,
-    tokens: &Tokens,
+    tls: Option<TlsAcceptor>,
+    tokens: Tokens,
     stop: watch::Receiver<bool>,
 ) -> impl Future<Output = ()> + use<> {
     let most = shared.config.limits.http_connections;
     let door = Door::new(&shared.config, listener.local_addr().ok(), tokens);
     let router = router(Api { shared, started: Instant::now(), counts: Arc::default() }, &door);
-    server::serve(listener, router, most, stop)
+    server::serve(listener, tls, router, most, stop)
 }
 
 fn router(api: Api, door: &Door) -> Router {
-    let behind = |role| from_fn_with_state(door.clone().with(role), door::pass);
+    let behind = |need| from_fn_with_state(door.clone().with(need), door::pass);
     let changing = Router::new()
         .route("/v1/keygen", post(keygen))
         .route("/v1/sign", post(sign))
         .route("/v1/reshare", post(reshare))
+        .layer(behind(Need::Role(Role::Request)));
+    let approving = Router::new()
         .route("/v1/approvals", post(approve))
+        .layer(behind(Need::Role(Role::Approve)));
+    let deleting = Router::new()
         .route("/v1/keys/{id}", delete(delete_key))
-        .layer(behind(Role::Full));
+        .layer(behind(Need::Role(Role::Admin)));
     let reading = Router::new()
         .route("/metrics", get(watching::metrics))
         .route("/v1/events", get(watching::events))
@@ -84,15 +86,15 @@ fn router(api: Api, door: &Door) -> Router {
         .route("/v1/keys/{id}", get(key))
         .route("/v1/ceremonies", get(ceremonies))
         .route("/v1/ceremonies/{id}", get(ceremony))
-        .layer(behind(Role::Read));
+        .layer(behind(Need::Role(Role::Read)));
     let gotss = match &api.shared.config.clients.gotss {
         None => Router::new(),
         Some(gotss) => {
-            let free = |role| if gotss.without_token { Role::Program } else { role };
+            let free = |role| if gotss.without_token { Need::Program } else { Need::Role(role) };
             gotss::probes()
-                .layer(behind(Role::Open))
+                .layer(behind(Need::Open))
                 .merge(gotss::reading().layer(behind(free(Role::Read))))
-                .merge(gotss::changing().layer(behind(free(Role::Full))))
+                .merge(gotss::changing().layer(behind(free(Role::Request))))
         }
     };
     Router::new()
@@ -100,8 +102,10 @@ fn router(api: Api, door: &Door) -> Router {
         .route("/readyz", get(ready))
         .merge(screen::routes())
         .fallback(|| async { Failure::not_found("route.unknown", "there is no such route") })
-        .layer(behind(Role::Open))
+        .layer(behind(Need::Open))
         .merge(changing)
+        .merge(approving)
+        .merge(deleting)
         .merge(reading)
         .merge(gotss)
         .method_not_allowed_fallback(|| async {
@@ -119,10 +123,11 @@ async fn keygen(State(api): State<Api>, body: Bytes) -> Answer {
     Ok(Json(answer))
 }
 
-async fn sign(State(api): State<Api>, body: Bytes) -> Answer {
+async fn sign(State(api): State<Api>, Extension(caller): Extension<Caller>, body: Bytes) -> Answer {
     let request = requests::sign(&api.shared, &body)?;
-    if let Request::Sign { key, .. } = &request {
+    if let Request::Sign { key, digest, .. } = &request {
         api.check_confirmed(*key).await?;
+        api.agree(&caller, *key, &[*digest]).await?;
     }
     let record = api.fulfil(request).await?;
     Ok(Json(json!({
@@ -136,8 +141,13 @@ async fn sign(State(api): State<Api>, body: Bytes) -> Answer {
 }
 
 /// Shares a key anew: a refresh, the recovery of a lost share, or a change of its nodes.
-async fn reshare(State(api): State<Api>, body: Bytes) -> Answer {
+async fn reshare(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    body: Bytes,
+) -> Answer {
     let request = requests::reshare(&api.shared, &body)?;
+    api.agree_to_reshare(&caller, &request).await?;
     let record = api.fulfil(request).await?;
     let id = record.key.as_deref().and_then(KeyId::from_hex).ok_or(Error::Stopping)?;
     // A node that has left has no share to tell of.
@@ -312,13 +322,54 @@ impl Api {
     async fn hold(&self, request: Request) -> Result<CeremonyRecord, Refusal> {
         let limits = &self.shared.config.limits;
         let until = tokio::time::Instant::now() + Duration::from_millis(limits.queue_ms);
-        let turn = timeout_at(until, self.shared.turns.take(Caller::Api, limits.queue)).await;
+        let turn = timeout_at(until, self.shared.turns.take(Line::Api, limits.queue)).await;
         let turn = turn.map_err(|_| {
             Refusal::Busy(format!("no ceremony could begin within {} ms", limits.queue_ms))
         })?;
         let turn = turn.map_err(|full| Refusal::Busy(full.to_string()))?;
         let task = tokio::spawn(patient(self.shared.clone(), request, until, turn));
         task.await.map_err(|_| Refusal::Internal(Error::Stopping))?
+    }
+
+    /// Approves digests for a caller that may; any other's must be approved already, if this node signs
+    /// nothing else.
+    async fn agree(
+        &self,
+        caller: &Caller,
+        key: KeyId,
+        digests: &[[u8; 32]],
+    ) -> Result<(), Failure> {
+        let digests = digests.to_vec();
+        if caller.may(Role::Approve) {
+            let approve = move |shared: &Shared| {
+                digests.iter().try_for_each(|digest| shared.log.approve(&key, digest))
+            };
+            return Ok(self.shared.blocking(approve).await??);
+        }
+        if self.shared.config.policy.sign == SignPolicy::Peers {
+            return Ok(());
+        }
+        let approved = move |shared: &Shared| {
+            let mut left = digests.iter();
+            left.try_fold(true, |all, digest| Ok(all && shared.log.is_approved(&key, digest)?))
+        };
+        let approved: Result<bool, Error> = self.shared.blocking(approved).await?;
+        if approved? { Ok(()) } else { Err(unapproved(caller)) }
+    }
+
+    /// Refuses to share a key among others for a caller that may not approve it, unless it is approved.
+    async fn agree_to_reshare(&self, caller: &Caller, request: &Request) -> Result<(), Failure> {
+        let Request::Reshare { key, threshold, parties } = request else { return Ok(()) };
+        let Some(old) = self.shared.shares.key(key).filter(|_| !caller.may(Role::Approve)) else {
+            return Ok(());
+        };
+        let parties = crate::identity::sorted(parties.clone());
+        if (old.threshold, &old.parties) == (*threshold, &parties) {
+            return Ok(());
+        }
+        let name = crate::ceremony::approval(&old.sharing(), *threshold, &parties);
+        let approved = move |shared: &Shared| shared.log.is_reshare_approved(&old.id, &name);
+        if self.shared.blocking(approved).await?? { Ok(()) } else { Err(unapproved(caller)) }
     }
 
     /// Refuses a key of which some party may have no share: what it guards could be lost.
@@ -353,6 +404,13 @@ impl Api {
             "unsettled_sharings": unsettled,
         }))
     }
+}
+
+fn unapproved(caller: &Caller) -> Failure {
+    let message =
+        format!("token {:?} may not approve it, and nobody else has at this node", caller.name);
+    let failure = Failure::new(StatusCode::FORBIDDEN, "approval.missing", message);
+    failure.hint("approve it first with a token of the role approve: POST /v1/approvals")
 }
 
 /// Holds the ceremonies of a request, and again while others say that they are busy, until a time.

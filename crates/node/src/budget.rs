@@ -116,7 +116,7 @@ impl Account {
 
 /// A token bucket: so many at once, and so many a second.
 #[derive(Debug)]
-struct Bucket {
+pub(crate) struct Bucket {
     per_second: f64,
     most: f64,
     left: f64,
@@ -124,7 +124,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn new(per_second: f64, most: f64, now: Instant) -> Self {
+    pub(crate) fn new(per_second: f64, most: f64, now: Instant) -> Self {
         Bucket { per_second, most, left: most, at: now }
     }
 
@@ -134,13 +134,19 @@ impl Bucket {
         self.at = now;
     }
 
-    fn take(&mut self, now: Instant) -> bool {
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
         self.refill(now);
         let enough = self.left >= 1.0;
         if enough {
             self.left -= 1.0;
         }
         enough
+    }
+
+    /// Says whether nothing was taken lately.
+    pub(crate) fn is_full(&mut self, now: Instant) -> bool {
+        self.refill(now);
+        self.left >= self.most
     }
 
     fn is_empty(&mut self, now: Instant) -> bool {

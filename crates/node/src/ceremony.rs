@@ -31,7 +31,7 @@ mod starts;
 mod suspects;
 mod turns;
 
-pub(crate) use agreement::threshold_of;
+pub(crate) use agreement::{Proposed, threshold_of};
 pub(crate) use fault::Fault;
 #[cfg(test)]
 pub(crate) use fault::blame;

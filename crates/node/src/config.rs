@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-pub use clients::{Clients, GoTss};
+pub use clients::{Clients, GoTss, Hook, Tls};
 pub use policy::{KeygenPolicy, Policy, SignPolicy};
 
 /// A checked configuration.
@@ -23,7 +23,7 @@ pub struct Config {
     pub name: String,
     /// Where peers connect, such as `/ip4/0.0.0.0/tcp/7100`.
     pub listen: Multiaddr,
-    /// Where the HTTP API listens; loopback only.
+    /// Where the HTTP API listens; beyond loopback only with TLS.
     pub api: SocketAddr,
     /// Names by which requests may address the API besides its own address, such as a proxy's.
     pub api_hosts: Vec<String>,
@@ -214,11 +214,7 @@ impl Config {
 
     fn check(&self) -> Result<(), Error> {
         check_name("name", &self.name)?;
-        if !self.api.ip().is_loopback() {
-            let reason =
-                format!("{} is not a loopback address; put a TLS proxy before it", self.api);
-            return Err(Error::config("api", reason));
-        }
+        self.clients.check(&self.name, &self.peers, self.api.ip())?;
         in_range("timeouts.join_ms", self.timeouts.join_ms, 10, 600_000)?;
         in_range("timeouts.round_ms", self.timeouts.round_ms, 10, 3_600_000)?;
         in_range("limits.message_bytes", self.limits.message_bytes as u64, 1 << 10, 64 << 20)?;
@@ -247,9 +243,6 @@ impl Config {
                 let reason = format!("{stranger:?} is not the name of a peer");
                 return Err(Error::config("policy.keygen", reason));
             }
-        }
-        if let Some(gotss) = &self.clients.gotss {
-            gotss.check(&self.name, &self.peers)?;
         }
         for (index, peer) in self.peers.iter().enumerate() {
             let before = &self.peers[..index];
@@ -296,7 +289,7 @@ fn tcp_address(field: &str, text: &str) -> Result<Multiaddr, Error> {
     }
 }
 
-fn check_name(field: &str, name: &str) -> Result<(), Error> {
+pub(crate) fn check_name(field: &str, name: &str) -> Result<(), Error> {
     let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_empty() || name.len() > 64 || !name.chars().all(good) {
         let reason = format!("{name:?} must be 1 to 64 letters, digits, '-', '_' or '.'");

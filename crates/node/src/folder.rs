@@ -235,7 +235,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Warns about a secret file that other users may read, and refuses one that everyone may change.
-fn check_private(path: &Path) -> Result<(), Error> {
+pub(crate) fn check_private(path: &Path) -> Result<(), Error> {
     let found = std::fs::metadata(path).map_err(Error::file(path))?;
     match Exposure::of(&found) {
         Exposure::Private => Ok(()),

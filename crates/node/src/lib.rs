@@ -32,6 +32,7 @@ pub mod engine;
 mod error;
 mod events;
 pub mod folder;
+mod hook;
 mod identity;
 pub mod log;
 mod meeting;
@@ -40,6 +41,7 @@ mod node;
 pub mod proof;
 mod shares;
 mod stall;
+pub mod tokens;
 mod transport;
 #[cfg(test)]
 mod wiped;

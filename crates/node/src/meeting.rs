@@ -115,6 +115,8 @@ impl Shared {
         }
         let since = Instant::now();
         let mut full = None;
+        // Those that came and gave up before this node did are not the ones that are missing.
+        let mut seen = HashSet::new();
         self.say(asked, Said::Here);
         loop {
             changed.borrow_and_update();
@@ -122,6 +124,7 @@ impl Shared {
             if let Some(outcome) = found(&present) {
                 return Ok(outcome);
             }
+            seen.extend(present.keys().copied());
             let now = Instant::now();
             if full.is_none() && present.len() >= asked.needed {
                 full = Some(now);
@@ -147,7 +150,7 @@ impl Shared {
                     }
                 }
                 Step::Short => {
-                    let missing = order.iter().filter(|id| !present.contains_key(id));
+                    let missing = order.iter().filter(|id| !seen.contains(id));
                     let failed = table::short(missing, present.len(), asked.needed);
                     self.say(asked, Said::Left);
                     return Err(failed);

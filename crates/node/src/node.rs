@@ -1,6 +1,6 @@
 //! A running node: opens the folder, starts the transport, the dispatcher and the API, and stops all.
 
-use crate::api::{self, Tokens};
+use crate::api;
 use crate::budget::{Budgets, Kind};
 use crate::ceremony::{
     KeygenQuota, Mailboxes, Memory, Resharings, Retired, Shared, Starts, Stray, Turns, Words,
@@ -15,6 +15,7 @@ use crate::meeting::Meetings;
 use crate::metrics::Metrics;
 use crate::shares::Shares;
 use crate::stall::Stalls;
+use crate::tokens::Tokens;
 use crate::transport::{self, Incoming};
 use crate::wire::{Body, Envelope};
 use libp2p::{Multiaddr, PeerId};
@@ -70,7 +71,8 @@ impl Node {
         if let Some(index) = config.peers.iter().position(|peer| peer.id == id) {
             return Err(Error::config(format!("peers[{index}].id"), "is this node itself"));
         }
-        let tokens = Tokens { full: folder.token()?, read: folder.read_token(rng)? };
+        let tokens = Tokens::open(folder, rng)?;
+        let tls = api::acceptor(folder, config.clients.tls.as_ref())?;
         let shares = Shares::open(&folder.shares_path(), secrets.storage)?;
         let log = Log::open(&folder.database_path())?;
         shares.expect(&log.confirmed()?);
@@ -122,7 +124,7 @@ impl Node {
             config,
         });
         let dispatcher = tokio::spawn(dispatch(shared.clone(), incoming));
-        let server = tokio::spawn(api::serve(shared, listener, &tokens, stopped));
+        let server = tokio::spawn(api::serve(shared, listener, tls, tokens, stopped));
         let address = transport.listening().await?;
         let tasks = vec![swarm, dispatcher, server];
         tracing::info!(event = "node_started", %id, api = %api_address, %address);

@@ -14,7 +14,7 @@ const MAX_PROOF: u64 = 4 << 20;
 
 /// Lists whom failed ceremonies blame, or writes one proof to a file.
 pub(super) fn list(context: Context, command: &Blame) -> Outcome {
-    let client = Client::of_folder(&command.of.node)?;
+    let client = Client::of(&command.of)?;
     if let (Some(ceremony), Some(output)) = (&command.proof, &command.output) {
         let output = Output { output: output.clone(), force: command.force };
         return write_proof(context, &client, ceremony, &output);

@@ -76,10 +76,22 @@ impl Nodes {
 
     /// Runs a node by another command.
     pub fn run_as(&mut self, index: usize, command: &mut Command) {
+        self.spawn(index, command);
+        self.until(index, "it answers", |nodes| nodes.ask(index, "GET", "/healthz", None).0 == 200);
+    }
+
+    /// Runs a node by a command, and does not wait for it.
+    pub fn spawn(&mut self, index: usize, command: &mut Command) {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.log(index));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log.unwrap());
         self.nodes[index] = Some(command.spawn().unwrap());
-        self.until(index, "it answers", |nodes| nodes.ask(index, "GET", "/healthz", None).0 == 200);
+    }
+
+    /// Adds tables to a node's `node.toml`.
+    pub fn add(&self, index: usize, text: &str) {
+        let path = self.folder(index).join("node.toml");
+        let before = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{before}\n{text}\n")).unwrap();
     }
 
     fn log(&self, index: usize) -> PathBuf {
@@ -91,7 +103,7 @@ impl Nodes {
         std::fs::read_to_string(self.log(index)).unwrap()
     }
 
-    fn until(&self, index: usize, what: &str, check: impl Fn(&Self) -> bool) {
+    pub fn until(&self, index: usize, what: &str, check: impl Fn(&Self) -> bool) {
         let end = Instant::now() + Duration::from_secs(60);
         while !check(self) {
             assert!(Instant::now() < end, "node {index}: not {what}: {}", self.logged(index));

@@ -56,6 +56,16 @@ impl Failure {
         self.hint(format!("try again in {RETRY_AFTER} s, or raise limits.queue in node.toml"))
     }
 
+    /// A client that sends more than it may.
+    pub(super) fn limited(who: &str, per_second: u32) -> Self {
+        let message = format!("{who} sent more than {per_second} requests in a second");
+        let mut failure = Self::new(StatusCode::TOO_MANY_REQUESTS, "api.rate", message);
+        failure.retry_after = true;
+        failure.hint(format!(
+            "try again in {RETRY_AFTER} s, or raise clients.requests_per_second in node.toml"
+        ))
+    }
+
     pub(super) fn to_json(&self) -> Value {
         let mut body = json!({
             "ok": false, "code": self.code, "message": self.message, "hint": self.hint,
@@ -80,6 +90,7 @@ impl Failure {
                 failure.ceremony = Some(ceremony(shared, &record));
                 failure.hint(format!("GET /v1/ceremonies/{} says who is blamed", record.id))
             }
+            Refusal::Denied(reason) => Self::new(StatusCode::FORBIDDEN, "hook.denied", reason),
             Refusal::Internal(error) => error.into(),
         }
     }

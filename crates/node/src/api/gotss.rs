@@ -9,6 +9,8 @@ mod types;
 
 use super::Api;
 use super::answers::Failure;
+use crate::tokens::Caller;
+use axum::Extension;
 use axum::Json;
 use axum::Router;
 use axum::body::Bytes;
@@ -107,11 +109,15 @@ async fn keygen(State(api): State<Api>, body: Bytes) -> Result<impl IntoResponse
     answer.await.map(Json)
 }
 
-async fn keysign(State(api): State<Api>, body: Bytes) -> Result<impl IntoResponse, Failure> {
+async fn keysign(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    body: Bytes,
+) -> Result<impl IntoResponse, Failure> {
     let request = Keysign::read(&api, &body)?;
     let answer = spawned(async move {
         let running = Running::begin(&api.counts.keysigns);
-        let answer: KeysignAnswer = request.run(&api).await?;
+        let answer: KeysignAnswer = request.run(&api, &caller).await?;
         running.end(answer.status);
         Ok(answer)
     });

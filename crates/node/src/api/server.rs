@@ -14,14 +14,16 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 
 /// A request's head must arrive within this, and then its body.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,6 +41,7 @@ const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
 /// Not cancel safe: dropping the future closes all connections.
 pub(super) async fn serve(
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     router: Router,
     most: usize,
     mut stop: watch::Receiver<bool>,
@@ -52,14 +55,17 @@ pub(super) async fn serve(
             accepted = listener.accept() => accepted,
         };
         while connections.try_join_next().is_some() {}
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, address)) = accepted else {
             // Out of descriptors: idle connections have some to give.
             (0..EVICTED_AT_ONCE).any(|_| !places.evict());
             sleep(NO_DESCRIPTORS).await;
             continue;
         };
         if let Some(place) = places.take() {
-            connections.spawn(converse(stream, place, router.clone(), stop.clone()));
+            let (router, address) = (router.clone(), Address(address.ip()));
+            connections.spawn(admit(stream, tls.clone(), address, place, router, stop.clone()));
+        } else if tls.is_some() {
+            // Who speaks TLS would not understand why.
         } else if let Ok(permit) = farewells.clone().try_acquire_owned() {
             tokio::spawn(async move {
                 let _ = timeout(FAREWELL, turn_away(stream)).await;
@@ -70,9 +76,32 @@ pub(super) async fn serve(
     while connections.join_next().await.is_some() {}
 }
 
+/// Serves one connection, after the handshake where TLS is spoken.
+async fn admit(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    address: Address,
+    place: Place,
+    router: Router,
+    mut stop: watch::Receiver<bool>,
+) {
+    let Some(tls) = tls else { return converse(stream, address, place, router, stop).await };
+    let shaken = tokio::select! {
+        shaken = timeout(PATIENCE, tls.accept(stream)) => shaken,
+        () = place.seat.evicted.notified() => return,
+        _ = stop.wait_for(|stop| *stop) => return,
+    };
+    match shaken {
+        Ok(Ok(stream)) => converse(stream, address, place, router, stop).await,
+        Ok(Err(error)) => tracing::debug!(event = "tls_failed", address = %address.0, %error),
+        Err(_) => {}
+    }
+}
+
 /// Serves one connection until it ends, is evicted, or the node stops.
 async fn converse(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    address: Address,
     place: Place,
     router: Router,
     mut stop: watch::Receiver<bool>,
@@ -82,6 +111,7 @@ async fn converse(
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Busy(seat.busy.clone()));
         request.extensions_mut().insert(Closer(seat.clone()));
+        request.extensions_mut().insert(address);
         router.call(request)
     });
     let connection = hyper::server::conn::http1::Builder::new()
@@ -179,6 +209,10 @@ impl Drop for Place {
         lock(&self.open).seats.remove(&self.number);
     }
 }
+
+/// Where a request comes from; an extension of each request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address(pub(super) IpAddr);
 
 /// Marks a connection as one that serves a request; an extension of each request.
 #[derive(Clone)]

@@ -97,7 +97,11 @@ impl Shared {
         let turn = timeout(self.config.timeouts.join() / 2, turn).await;
         mailbox.hold(turn.ok().and_then(Result::ok).ok_or_else(Unwilling::busy)?);
         let (asked, proposer) = (proposed.clone(), proposed.proposer);
-        self.blocking(move |shared| shared.agrees(&asked))
+        let agrees = move |shared: &Self| {
+            let refused = shared.agrees(&asked)?;
+            Ok(refused.or_else(|| shared.hook_refuses(&asked).map(Unwilling::from)))
+        };
+        self.blocking(agrees)
             .await
             .and_then(|agreed| agreed)
             .map_or_else(|error| Err(error.into()), |refused| refused.map_or(Ok(()), Err))?;

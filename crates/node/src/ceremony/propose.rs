@@ -44,6 +44,8 @@ pub(crate) enum Refusal {
     Busy(String),
     /// The last ceremony ended without a result.
     Failed(Box<Failed>),
+    /// The approval hook denies it.
+    Denied(String),
     /// This node's own trouble.
     Internal(Error),
 }
@@ -84,15 +86,16 @@ impl Shared {
         self: Arc<Self>,
         request: Request,
     ) -> Result<CeremonyRecord, Refusal> {
+        let asked = request.clone();
+        if let Some(reason) = self.blocking(move |shared| shared.hook_denies(&asked)).await? {
+            return Err(Refusal::Denied(reason));
+        }
         match request {
             Request::Keygen { threshold, parties } => {
                 let job = Job::Keygen { threshold };
                 self.once(&job, &sorted(parties)).await
             }
-            Request::Sign { key, digest, candidates } => {
-                self.blocking(move |shared| shared.log.approve(&key, &digest)).await??;
-                self.sign(key, digest, candidates).await
-            }
+            Request::Sign { key, digest, candidates } => self.sign(key, digest, candidates).await,
             Request::Reshare { key, threshold, parties } => {
                 self.reshare(key, threshold, sorted(parties)).await
             }

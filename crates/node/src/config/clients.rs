@@ -1,4 +1,4 @@
-//! How clients reach the API: the routes of go-tss.
+//! How clients reach the API, and who decides on what they ask: TLS, rates, the approval hook, go-tss.
 
 use crate::error::Error;
 use bech32::primitives::decode::CheckedHrpstring;
@@ -7,15 +7,107 @@ use ripemd::Ripemd160;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How clients reach the API.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Clients {
+    /// Requests that one client may send within a second: one token, or one address without a token.
+    pub requests_per_second: u32,
+    /// Certificate and key of the API; without them it listens on loopback only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
+    /// Who is asked about each ceremony.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hook: Option<Hook>,
     /// The routes of go-tss; without this table they do not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gotss: Option<GoTss>,
+}
+
+impl Default for Clients {
+    fn default() -> Self {
+        Clients { requests_per_second: 1_000, tls: None, hook: None, gotss: None }
+    }
+}
+
+/// How the API proves who it is. Paths are relative to the node's folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// The certificates of the API in PEM, its own first.
+    pub certificate: PathBuf,
+    /// The private key in PEM.
+    pub key: PathBuf,
+    /// The certificates in PEM of who may have signed a client's; with it, every client needs one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clients: Option<PathBuf>,
+}
+
+/// The program or server that allows or denies each ceremony.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hook {
+    /// A server on loopback, such as `http://127.0.0.1:9000/policy`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// A program and its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Milliseconds that it has to answer.
+    #[serde(default = "hook_ms")]
+    pub timeout_ms: u64,
+}
+
+fn hook_ms() -> u64 {
+    1_000
+}
+
+/// Where a hook's URL may point.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+impl Clients {
+    pub(super) fn check(&self, own: &str, peers: &[super::Peer], api: IpAddr) -> Result<(), Error> {
+        let rate = self.requests_per_second;
+        super::in_range("clients.requests_per_second", rate.into(), 1, 1_000_000)?;
+        if !api.is_loopback() && self.tls.is_none() {
+            let reason =
+                format!("{api} is not a loopback address; set clients.tls to listen on it");
+            return Err(Error::config("api", reason));
+        }
+        if let Some(hook) = &self.hook {
+            hook.check()?;
+        }
+        let Some(gotss) = &self.gotss else { return Ok(()) };
+        if gotss.without_token && !api.is_loopback() {
+            let reason = format!("api listens on {api}, beyond loopback");
+            return Err(Error::config("clients.gotss.without_token", reason));
+        }
+        gotss.check(own, peers)
+    }
+}
+
+impl Hook {
+    fn check(&self) -> Result<(), Error> {
+        super::in_range("clients.hook.timeout_ms", self.timeout_ms, 1, 600_000)?;
+        if self.url.is_some() != self.command.is_empty() {
+            let reason = "exactly one of url and command is needed";
+            return Err(Error::config("clients.hook", reason));
+        }
+        let Some(url) = &self.url else { return Ok(()) };
+        let rest = url.strip_prefix("http://").unwrap_or_default();
+        let host = rest.split('/').next().unwrap_or_default();
+        let host =
+            host.rsplit_once(':').filter(|(name, _)| !name.ends_with(':')).map_or(host, |h| h.0);
+        if !LOOPBACK.contains(&host) {
+            let reason = format!("{url:?} is not of the form http://127.0.0.1:PORT/PATH");
+            return Err(Error::config("clients.hook.url", reason));
+        }
+        Ok(())
+    }
 }
 
 /// The routes of go-tss, for its clients.
@@ -166,6 +258,34 @@ mod tests {
         let hash = hex::decode("751e76e8199196d454941c45d1b3a323f1433bd6").unwrap();
         let address = bech32::encode::<Bech32>(Hrp::parse("tthor").unwrap(), &hash).unwrap();
         assert_eq!(thor.address(&key), address);
+    }
+
+    #[test]
+    fn hooks_are_on_loopback_or_programs() {
+        let hook = |url: Option<&str>, command: &[&str]| {
+            let command = command.iter().map(|part| (*part).into()).collect();
+            Hook { url: url.map(Into::into), command, timeout_ms: 5 }.check().is_ok()
+        };
+        assert!(hook(Some("http://127.0.0.1:9000/policy"), &[]));
+        assert!(hook(Some("http://[::1]:9000"), &[]) && hook(Some("http://localhost/x"), &[]));
+        assert!(hook(None, &["/bin/policy", "x"]));
+        assert!(!hook(None, &[]) && !hook(Some("http://127.0.0.1/"), &["x"]));
+        for url in ["https://127.0.0.1/", "http://policy.example/", "http://127.0.0.1.evil/", ""] {
+            assert!(!hook(Some(url), &[]), "{url}");
+        }
+    }
+
+    #[test]
+    fn beyond_loopback_there_is_tls() {
+        let all = IpAddr::from([0, 0, 0, 0]);
+        let tls = Tls { certificate: "c".into(), key: "k".into(), clients: None };
+        let encrypted = Clients { tls: Some(tls), ..Clients::default() };
+        assert!(Clients::default().check("a", &[], all).is_err());
+        assert!(encrypted.check("a", &[], all).is_ok());
+        let gotss = GoTss { without_token: true, ..gotss("thorpub") };
+        let open = Clients { gotss: Some(gotss), ..encrypted };
+        let error = open.check("a", &[], all).unwrap_err().to_string();
+        assert!(error.contains("clients.gotss.without_token"), "{error}");
     }
 
     #[test]

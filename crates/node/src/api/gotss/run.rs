@@ -10,6 +10,7 @@ use crate::identity::{domain_hash, sorted};
 use crate::log::{Basis, CeremonyRecord};
 use crate::meeting::Asked;
 use crate::shares::{Key, KeyId};
+use crate::tokens::Caller;
 use crate::wire::{Blamed, CeremonyId, Failed, Outcome, peer};
 use libp2p::PeerId;
 use serde::de::DeserializeOwned;
@@ -183,24 +184,19 @@ impl Keysign {
             })
         };
         let mut messages = request.messages.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        messages.sort_by(|a, b| b.1.cmp(&a.1));
+        messages.sort_by_key(|(_, digest)| std::cmp::Reverse(*digest));
         let mut what: Vec<&[u8]> = vec![&key.public_key];
         what.extend(messages.iter().map(|(message, _)| message.as_slice()));
         let id = name(KEYSIGN, &request.tss_version, request.block_height, &nodes, &what);
         Ok(Keysign { asked: Asked { id, nodes, needed }, key, messages })
     }
 
-    pub(super) async fn run(self, api: &Api) -> Result<KeysignAnswer, Failure> {
+    pub(super) async fn run(self, api: &Api, caller: &Caller) -> Result<KeysignAnswer, Failure> {
         let gotss = config(&api.shared)?;
         api.check_confirmed(self.key.id).await?;
         let (key, digests): (_, Vec<_>) =
             (self.key.id, self.messages.iter().map(|(_, digest)| *digest).collect());
-        let approved = digests.clone();
-        api.shared
-            .blocking(move |shared| {
-                approved.iter().try_for_each(|digest| shared.log.approve(&key, digest))
-            })
-            .await??;
+        api.agree(caller, key, &digests).await?;
         let checks = |outcome: &Outcome| {
             let Outcome::Signed(signatures) = outcome else { return false };
             let verifies = |(digest, signature): (_, &minicbor::bytes::ByteVec)| {
@@ -267,7 +263,9 @@ async fn sign(
 /// What the others are told of a refusal.
 fn failed(refusal: Refusal) -> Failed {
     match refusal {
-        Refusal::Invalid(reason) | Refusal::Busy(reason) => Failed { reason, blamed: Vec::new() },
+        Refusal::Invalid(reason) | Refusal::Busy(reason) | Refusal::Denied(reason) => {
+            Failed { reason, blamed: Vec::new() }
+        }
         Refusal::Internal(error) => Failed { reason: error.to_string(), blamed: Vec::new() },
         Refusal::Failed(failed) => of_record(&failed.record),
     }
