@@ -147,7 +147,7 @@ fn the_read_token_only_reads() {
     browser.until(&format!("document.getElementById('keys').innerText.includes('{key}')"));
     sign(&browser, "a payment", "");
     let answer = browser.run("return document.querySelector('#outcome .bad').innerText");
-    assert!(answer.as_str().unwrap().contains("read token does not allow"), "{answer}");
+    assert!(answer.as_str().unwrap().contains("does not have the role request"), "{answer}");
     let (_, log) = nodes.get(0, "/v1/ceremonies");
     assert_eq!(log["ceremonies"].as_array().unwrap().len(), 1, "nothing was signed");
 }
