@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 type Picture = BTreeMap<String, BTreeSet<String>>;
@@ -88,4 +89,36 @@ fn every_dependency_has_its_reason() {
         }
     }
     assert_eq!(explained, used);
+}
+
+/// Kernels choose inside: no crate above them names an architecture, an instruction set or an intrinsic.
+#[test]
+fn only_kernels_name_an_architecture() {
+    // In two parts, for this file is read as well.
+    let words = [
+        concat!("target_", "arch"),
+        concat!("target_", "feature"),
+        concat!("feature_", "detected"),
+        concat!("core::", "arch"),
+        concat!("std::", "arch"),
+    ];
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders: Vec<PathBuf> =
+        ["xmss", "vdf", "vrf", "tss", "node", "cli"].map(|name| crates.join(name)).into();
+    let mut read = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("a source");
+                read += 1;
+                for word in words {
+                    assert!(!text.contains(word), "{} names {word}", path.display());
+                }
+            }
+        }
+    }
+    assert!(read > 100, "{read} sources were read");
 }

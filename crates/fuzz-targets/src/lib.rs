@@ -24,6 +24,7 @@ mod node_wire;
 mod seeds;
 mod tss_encodings;
 mod tss_messages;
+mod tss_points;
 mod vdf_checkpoint;
 mod vdf_kept;
 mod vdf_modulus;
@@ -84,7 +85,7 @@ targets! {
     #[cfg(feature = "node")] node_config
     #[cfg(feature = "node")] node_wire
     #[cfg(feature = "node")] vdf_request
-    tss_encodings tss_messages vdf_checkpoint vdf_kept vdf_modulus vdf_proof vdf_sealed
+    tss_encodings tss_messages tss_points vdf_checkpoint vdf_kept vdf_modulus vdf_proof vdf_sealed
     vrf_header vrf_many vrf_prove vrf_verify xmss_aidos xmss_partial xmss_public_key xmss_state
     xmss_verify
 }

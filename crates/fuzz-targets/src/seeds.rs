@@ -58,6 +58,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
         "vdf_request" => crate::vdf_request::GOOD.map(|text| text.as_bytes().to_vec()).to_vec(),
         "vdf_sealed" => vdf_sealed(),
         "vrf_header" => vrf_header(),
+        "tss_points" => tss_points(),
         "vrf_many" => {
             numbered(6, &[&[5; 40][..], &[77; 90], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 250, 128, 64, 32]])
         }
@@ -260,4 +261,12 @@ fn xmss_verify() -> Vec<Vec<u8>> {
     let real = (128..131)
         .flat_map(|which| changes.iter().map(move |change| [&[which][..], change].concat()));
     real.chain((0..128).step_by(7).map(|which| vec![which, 0, 0, 0, 1, 0x5a])).collect()
+}
+
+/// A scalar, and rows of a scalar, a tag and whether the row's bytes are an encoding.
+fn tss_points() -> Vec<Vec<u8>> {
+    let bytes = |seed: u8, n: usize| -> Vec<u8> {
+        (0..n).map(|i| (i as u8).wrapping_mul(37).wrapping_add(seed).rotate_left(3)).collect()
+    };
+    vec![bytes(1, 32 + 34 * 12), vec![0; 32 + 34 * 3], vec![0xff; 32 + 34 * 9], bytes(9, 70)]
 }

@@ -9,16 +9,16 @@
 //! - `reduce`: makes an element of the ten columns of a product.
 
 use super::{MULTIPLE, TOP, fold, reduce};
-pub(in super::super) use crate::field25519x8::{lanes, load, splat};
+pub(crate) use crate::field25519x8::{lanes, load, splat};
 use core::arch::x86_64::*;
 
 /// Eight elements of the field.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(in super::super) struct Fe8(pub(in super::super) [__m512i; 5]);
+pub(crate) struct Fe8(pub(crate) [__m512i; 5]);
 
 /// Eight sums of elements before their carries.
-pub(in super::super) type Raw = [__m512i; 5];
+pub(crate) type Raw = [__m512i; 5];
 
 pub(super) const M52: u64 = (1 << 52) - 1;
 pub(super) const M48: u64 = (1 << 48) - 1;
@@ -54,7 +54,7 @@ pub(super) fn chain(mut t: Raw) -> Raw {
 /// ends in.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(in super::super) fn carry(mut t: Raw) -> Fe8 {
+pub(crate) fn carry(mut t: Raw) -> Fe8 {
     let over = _mm512_srli_epi64::<48>(t[4]);
     t[4] = _mm512_and_si512(t[4], splat(M48));
     checked(chain(fold(t, over)))
@@ -63,7 +63,7 @@ pub(in super::super) fn carry(mut t: Raw) -> Fe8 {
 /// a + b, not carried.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn plus(a: &Raw, b: &Raw) -> Raw {
+pub(crate) fn plus(a: &Raw, b: &Raw) -> Raw {
     let mut t = *a;
     for i in 0..5 {
         t[i] = _mm512_add_epi64(t[i], b[i]);
@@ -77,7 +77,7 @@ pub(in super::super) fn plus(a: &Raw, b: &Raw) -> Raw {
 /// b may be the sum of three elements, N at most 3.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn minus<const N: u32>(a: &Raw, b: &Raw) -> Raw {
+pub(crate) fn minus<const N: u32>(a: &Raw, b: &Raw) -> Raw {
     let mut t = *a;
     for i in 0..5 {
         let least = _mm512_sub_epi64(splat(MULTIPLE[i]), b[i]);
@@ -89,7 +89,7 @@ pub(in super::super) fn minus<const N: u32>(a: &Raw, b: &Raw) -> Raw {
 /// 2^N·a, not carried.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn shift<const N: u32>(a: &Raw) -> Raw {
+pub(crate) fn shift<const N: u32>(a: &Raw) -> Raw {
     let mut t = *a;
     for limb in &mut t {
         *limb = _mm512_slli_epi64::<N>(*limb);
@@ -101,7 +101,7 @@ impl Fe8 {
     /// One element for all lanes, from its limbs.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(in super::super) fn broadcast(limbs: &[u64; 5]) -> Fe8 {
+    pub(crate) fn broadcast(limbs: &[u64; 5]) -> Fe8 {
         let mut t = [splat(0); 5];
         for i in 0..5 {
             t[i] = splat(limbs[i]);
@@ -111,20 +111,20 @@ impl Fe8 {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(in super::super) fn add(&self, b: &Fe8) -> Fe8 {
+    pub(crate) fn add(&self, b: &Fe8) -> Fe8 {
         carry(plus(&self.0, &b.0))
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(in super::super) fn sub(&self, b: &Fe8) -> Fe8 {
+    pub(crate) fn sub(&self, b: &Fe8) -> Fe8 {
         carry(minus::<0>(&self.0, &b.0))
     }
 
     /// −a.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(in super::super) fn neg(&self) -> Fe8 {
+    pub(crate) fn neg(&self) -> Fe8 {
         carry(minus::<0>(&[splat(0); 5], &self.0))
     }
 
@@ -134,7 +134,7 @@ impl Fe8 {
     /// A column sums at most five low and five high halves: below 10·2^52 < 2^56. See `reduce`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(in super::super) fn mul(&self, b: &Fe8) -> Fe8 {
+    pub(crate) fn mul(&self, b: &Fe8) -> Fe8 {
         let mut t = [splat(0); 10];
         for i in 0..5 {
             for j in 0..5 {
@@ -151,7 +151,7 @@ impl Fe8 {
     /// As for the product, of whose columns these are the same sums.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(in super::super) fn sqr(&self) -> Fe8 {
+    pub(crate) fn sqr(&self) -> Fe8 {
         let a = &self.0;
         let mut t = [splat(0); 10];
         for i in 0..5 {
@@ -173,7 +173,7 @@ impl Fe8 {
     /// `b` in the lanes of `mask`, `self` in the others.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(in super::super) fn select(&self, b: &Fe8, mask: __mmask8) -> Fe8 {
+    pub(crate) fn select(&self, b: &Fe8, mask: __mmask8) -> Fe8 {
         let mut t = self.0;
         for i in 0..5 {
             t[i] = _mm512_mask_blend_epi64(mask, t[i], b.0[i]);
@@ -183,7 +183,7 @@ impl Fe8 {
 
     /// a^(2^n).
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn sqr_times(&self, n: u32) -> Fe8 {
+    pub(crate) fn sqr_times(&self, n: u32) -> Fe8 {
         let mut x = *self;
         for _ in 0..n {
             x = x.sqr();

@@ -16,6 +16,7 @@ use super::field::{self, Fe8, carry, minus, plus, shift};
 use super::{GENERATOR, ONE, PRIME, double, from_limbs, numbers, right_side};
 use crate::lanes8::Lanes8;
 use crate::limbs52::{join, split};
+use crate::weierstrass::eight::DoubleMul;
 use core::arch::x86_64::*;
 
 /// Eight points in Jacobian coordinates.
@@ -34,19 +35,6 @@ struct Cached {
     zzz: Fe8,
 }
 
-/// What one group computes: s P − c Q in each lane.
-#[derive(Clone, Copy, Debug)]
-pub struct DoubleMul<'a> {
-    /// s, big-endian.
-    pub s: &'a [[u8; 32]; 8],
-    /// P; the generator where there is none.
-    pub p: Option<&'a Points>,
-    /// c, big-endian.
-    pub c: &'a [[u8; 16]; 8],
-    /// Q.
-    pub q: &'a Points,
-}
-
 /// Decodes compressed points; the mask has the lanes where that was possible.
 ///
 /// SEC 1 §2.3.4
@@ -61,7 +49,7 @@ pub fn decode_vartime(_: Lanes8, encodings: &[[u8; 33]; 8]) -> (Points, u8) {
 /// # Security
 /// Variable time in the caches alone; public data only.
 #[must_use]
-pub fn double_mul_vartime(_: Lanes8, groups: &[DoubleMul<'_>]) -> Vec<(Points, u8)> {
+pub fn double_mul_vartime(_: Lanes8, groups: &[DoubleMul<'_, Points>]) -> Vec<(Points, u8)> {
     // SAFETY: the token shows that the CPU has the features that the function enables.
     groups.iter().map(|group| unsafe { double_mul(group) }).collect()
 }
@@ -223,7 +211,7 @@ impl Sum {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn double_mul(group: &DoubleMul<'_>) -> (Points, u8) {
+fn double_mul(group: &DoubleMul<'_, Points>) -> (Points, u8) {
     let [x, y] = GENERATOR;
     let generator = Points::new(Fe8::broadcast(&x), Fe8::broadcast(&y));
     let (of_p, of_q) = (table(group.p.unwrap_or(&generator)), table(group.q));

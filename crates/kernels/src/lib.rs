@@ -11,7 +11,6 @@ pub mod ct;
 pub mod edwards25519;
 pub mod edwards25519x2;
 pub mod edwards25519x4;
-#[cfg(target_arch = "x86_64")]
 pub mod edwards25519x8;
 pub mod field25519;
 #[cfg(target_arch = "x86_64")]
@@ -21,19 +20,16 @@ pub mod freed;
 pub mod keccak;
 mod lanes;
 pub mod lanes8;
-#[cfg(target_arch = "x86_64")]
 mod limbs52;
 pub mod mont;
-#[cfg(target_arch = "x86_64")]
 pub mod p256x8;
 pub mod prime256x8;
-#[cfg(target_arch = "x86_64")]
+pub mod secp256k1;
 pub mod secp256k1x8;
 mod sha2;
 pub mod sha256;
 pub mod sha256x16;
 pub mod sha512;
-#[cfg(target_arch = "x86_64")]
 pub mod sha512x8;
 pub mod small_factors_x16;
 pub mod threads;

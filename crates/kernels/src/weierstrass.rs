@@ -7,6 +7,7 @@
 //!
 //! SEC 1 §2.3; Bernstein and Lange, Explicit-Formulas Database, "jacobian-3" and "jacobian-0"
 
+pub mod eight;
 mod field;
 mod scalar_mul;
 

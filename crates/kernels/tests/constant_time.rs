@@ -61,9 +61,12 @@ fn no_secret_decides_a_branch_or_an_address() {
     }
     // Valgrind knows AVX2, and no AVX-512.
     if tetralith_kernels::cpu::has(tetralith_kernels::cpu::Family::Avx2) {
-        let run = valgrind(&folder, "vrf", "avx2", &[]);
-        let said = String::from_utf8_lossy(&run.stdout);
-        assert!(said.starts_with("checked: true"), "vrf speaks to valgrind with AVX2: {said}");
-        assert!(run.status.success(), "AVX2: {said}\n{}", String::from_utf8_lossy(&run.stderr));
+        for name in ["vrf", "tss"] {
+            let run = valgrind(&folder, name, "avx2", &[]);
+            let said = String::from_utf8_lossy(&run.stdout);
+            assert!(said.starts_with("checked: true"), "{name} speaks to valgrind: {said}");
+            let errors = String::from_utf8_lossy(&run.stderr);
+            assert!(run.status.success(), "{name} with AVX2: {said}\n{errors}");
+        }
     }
 }

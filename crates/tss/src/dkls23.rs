@@ -9,7 +9,6 @@
 pub(crate) mod base_ot;
 pub(crate) mod commit;
 pub(crate) mod dkg;
-pub(crate) mod fixed_base;
 pub mod keygen;
 pub(crate) mod many;
 pub(crate) mod multiplication;

@@ -9,15 +9,12 @@
 //! Work is spread over the current rayon thread pool; a forked process has one of its own.
 
 mod four;
-#[cfg(target_arch = "x86_64")]
 mod lanes;
-#[cfg(target_arch = "x86_64")]
 mod sec1;
 
 use crate::error::Error;
 use crate::keys::{Secret, SecretKey};
 use crate::proof::{Output, Proof};
-#[cfg(target_arch = "x86_64")]
 use crate::sec1::{K256, P256};
 use crate::suite::{EdwardsRules, Group, Suite};
 use crate::verify;
@@ -52,7 +49,6 @@ const LEAST_SEC1: usize = 2;
 #[must_use]
 pub fn verify_many(suite: Suite, rows: &[Row<'_>]) -> Vec<Result<Output, Error>> {
     let one = |row: &Row<'_>| verify(suite, row.public_key, row.alpha, row.proof);
-    #[cfg(target_arch = "x86_64")]
     if let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect() {
         let (least, eight): (_, Eight<'_>) = match suite.group() {
             Group::Edwards25519(rules) => {
@@ -140,7 +136,6 @@ fn prove_in_lanes(
     rows: &[(&SecretKey, &[u8])],
 ) -> Vec<Result<Proof, Error>> {
     let one = |(key, alpha): &(&SecretKey, &[u8])| key.prove(alpha);
-    #[cfg(target_arch = "x86_64")]
     if let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect() {
         let (rows, rest) = rows.split_at(for_lanes(rows.len(), LEAST));
         let mut proofs = lanes::prove(lanes, rules, rows);
@@ -168,7 +163,6 @@ pub fn output_many(key: &SecretKey, alphas: &[&[u8]]) -> Vec<Result<Output, Erro
         return alphas.par_iter().map(one).collect();
     };
     let len = chunk_len(alphas.len(), rayon::current_num_threads());
-    #[cfg(target_arch = "x86_64")]
     if let Some(lanes) = tetralith_kernels::lanes8::Lanes8::detect() {
         let (alphas, rest) = alphas.split_at(for_lanes(alphas.len(), LEAST));
         let in_lanes = alphas
@@ -209,14 +203,10 @@ pub fn prove_kernel(suite: Suite, n: usize) -> &'static str {
 
 /// Says whether this CPU works on eight lanes at a time.
 fn eight_lanes() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return tetralith_kernels::lanes8::Lanes8::detect().is_some();
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    tetralith_kernels::lanes8::Lanes8::detect().is_some()
 }
 
 /// How many of so many rows the lanes take: what is left over of groups, if it is worth a group.
-#[cfg(target_arch = "x86_64")]
 fn for_lanes(rows: usize, least: usize) -> usize {
     if rows % 8 < least { rows - rows % 8 } else { rows }
 }

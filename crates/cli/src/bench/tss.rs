@@ -9,7 +9,7 @@
 use super::{Case, Runner};
 use crate::failure::{Exit, Failure, Outcome};
 use std::fmt::Display;
-use tetralith_kernels::lanes8::Lanes8;
+use tetralith_kernels::secp256k1::Kernel;
 use tetralith_tss::engine::{PartyId, SessionId, Threshold};
 use tetralith_tss::frost::keygen::FrostKeygen;
 use tetralith_tss::frost::keys::FrostShare;
@@ -97,8 +97,8 @@ fn ecdsa(runner: &mut Runner) -> Outcome {
             let n = usize::from(n);
             Case { n, bytes: Some(bytes), ..Case::new(name, params.clone(), kernel) }
         };
-        // Points for the base transfers, and hashes for their extension, are computed in lanes.
-        let lanes = if Lanes8::detect().is_some() { "avx512" } else { "portable" };
+        // Points for the base transfers are computed in lanes.
+        let lanes = Kernel::best().name();
         let mut seed = 0;
         let mut make = || {
             seed += 1;

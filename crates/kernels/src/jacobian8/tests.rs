@@ -117,3 +117,50 @@ fn bad_encodings_are_told() {
         }
     }
 }
+
+/// The portable twin of the room gives the same results where the kernel has one.
+#[test]
+fn the_twin_gives_the_same() {
+    use crate::weierstrass::eight;
+    let Some(lanes) = Lanes8::detect() else { return };
+    let mut next = random();
+    for _ in 0..4 {
+        let mut bytes = groups(2, &mut next);
+        bytes[1][3][1..].fill(0xff);
+        let [(p, p_good), (q, q_good)] = [0, 1].map(|i| decode_vartime(lanes, &bytes[i]));
+        let twins = [0, 1].map(|i| eight::decode_vartime::<Portable>(lanes, &bytes[i]));
+        assert_eq!([p_good, q_good], twins.map(|(_, good)| good));
+        let s: [[u8; 32]; 8] = core::array::from_fn(|_| core::array::from_fn(|_| next()));
+        let c: [[u8; 16]; 8] = core::array::from_fn(|_| core::array::from_fn(|_| next()));
+        for with_p in [false, true] {
+            let sums = double_mul_vartime(
+                lanes,
+                &[DoubleMul { s: &s, p: with_p.then_some(&p), c: &c, q: &q }],
+            );
+            let (twin_p, twin_q) = (&twins[0].0, &twins[1].0);
+            let twin = eight::double_mul_vartime(
+                lanes,
+                &[DoubleMul { s: &s, p: with_p.then_some(twin_p), c: &c, q: twin_q }],
+            );
+            let encoded = encode_all(lanes, &[sums[0].0])[0];
+            let expected = eight::encode_all(lanes, &[twin[0].0])[0];
+            for lane in (0..8).filter(|lane| q_good >> lane & 1 == 1) {
+                assert_eq!(encoded[lane], expected[lane], "{with_p} {lane}");
+                assert!((sums[0].1 & twin[0].1) >> lane & 1 == 1);
+            }
+            let moved = Points::from_lanes(
+                lanes,
+                &core::array::from_fn(|lane| sums[0].0.lane(lanes, 7 - lane)),
+            );
+            let twin = eight::Points::from_lanes(
+                lanes,
+                &core::array::from_fn(|lane| twin[0].0.lane(lanes, 7 - lane)),
+            );
+            let (moved, twin) =
+                (encode_all(lanes, &[moved])[0], eight::encode_all(lanes, &[twin])[0]);
+            for lane in (0..8).filter(|lane| q_good >> (7 - lane) & 1 == 1) {
+                assert_eq!(moved[lane], twin[lane]);
+            }
+        }
+    }
+}

@@ -50,7 +50,7 @@ sha2_lanes!(64, "SHA-512 values have 64 bytes");
 sha2_scalar!(u64, 80, align: 1);
 
 /// Hashes one block.
-fn compress(state: &[u64; 8], block: &[u64; 16]) -> [u64; 8] {
+pub(crate) fn compress(state: &[u64; 8], block: &[u64; 16]) -> [u64; 8] {
     scalar_compress(state, block)
 }
 

@@ -260,6 +260,6 @@ impl Chunk<'_> {
             parts.iter().for_each(|part| buffer.extend_from_slice(part));
             ends[lane + 1] = buffer.len();
         }
-        digest_8(self.lanes, &core::array::from_fn(|lane| &buffer[ends[lane]..ends[lane + 1]]))
+        digest_8(&core::array::from_fn(|lane| &buffer[ends[lane]..ends[lane + 1]]))
     }
 }

@@ -12,7 +12,7 @@ use crate::proof::Output;
 use crate::sec1::{K256, P256, Sec1, challenge, proof_to_hash};
 use crate::suite::{Sec1Map, Suite};
 use tetralith_kernels::lanes8::Lanes8;
-use tetralith_kernels::{p256x8, secp256k1x8::vartime as k256x8};
+use tetralith_kernels::{p256x8, secp256k1x8};
 
 /// A curve that has its points in lanes.
 pub(super) trait Eight: Sec1 {
@@ -71,7 +71,7 @@ macro_rules! eight {
 }
 
 eight!(P256, p256x8);
-eight!(K256, k256x8);
+eight!(K256, secp256k1x8);
 
 /// What is read of a row whose lengths are right.
 #[derive(Clone, Copy)]

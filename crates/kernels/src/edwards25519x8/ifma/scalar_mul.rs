@@ -18,34 +18,11 @@
 use super::table::{Digits, FixedMultiples, Multiples};
 use super::{Augend, Completed, Points, subgroup};
 use crate::edwards25519::base;
+use crate::edwards25519x8::{DoubleMul, MinusC};
 use crate::field25519x8::words;
 use crate::lanes8::Lanes8;
 use core::arch::x86_64::*;
 use std::sync::LazyLock;
-
-/// The integer that -c is, for points with a torsion part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MinusC {
-    /// The integer -c.
-    Integer,
-    /// L - c, or 0 for c = 0.
-    ModOrder,
-}
-
-/// The input of one group: in each lane two scalars and three points.
-#[derive(Clone, Copy, Debug)]
-pub struct DoubleMul<'a> {
-    /// s, below 2^253, little-endian.
-    pub s: &'a [[u8; 32]; 8],
-    /// c, below 2^128, little-endian.
-    pub c: &'a [[u8; 16]; 8],
-    /// Y.
-    pub y: &'a Points,
-    /// H.
-    pub h: &'a Points,
-    /// G.
-    pub g: &'a Points,
-}
 
 /// Computes s B - c Y and s H - c G for each lane of each group, B being the base point.
 ///
@@ -57,7 +34,7 @@ pub struct DoubleMul<'a> {
 #[must_use]
 pub fn double_mul_all_vartime(
     _: Lanes8,
-    groups: &[DoubleMul<'_>],
+    groups: &[DoubleMul<'_, Points>],
     minus_c: MinusC,
 ) -> Vec<[Points; 2]> {
     // SAFETY: the token shows that the CPU has the features that the function enables.
@@ -125,7 +102,7 @@ impl Scalars {
     /// `torsion_free`: lanes in which it does not matter to Y what integer -c is.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn new(group: &DoubleMul<'_>, minus_c: MinusC, torsion_free: u8) -> Scalars {
+    fn new(group: &DoubleMul<'_, Points>, minus_c: MinusC, torsion_free: u8) -> Scalars {
         let (mut s, mut s_bytes) = ([[0; 32]; 8], [[0; 32]; 8]);
         for lane in 0..8 {
             assert!(group.s[lane][31] < 0x20, "s is below 2^253");
@@ -197,7 +174,7 @@ struct Sums {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-fn double_mul_all(groups: &[DoubleMul<'_>], minus_c: MinusC) -> Vec<[Points; 2]> {
+fn double_mul_all(groups: &[DoubleMul<'_, Points>], minus_c: MinusC) -> Vec<[Points; 2]> {
     let mut tables =
         Tables { y: Multiples::default(), g: Multiples::default(), h: Default::default() };
     let mut sums = Sums::new();
@@ -258,7 +235,7 @@ impl Sums {
     #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
     fn above_128(
         &mut self,
-        groups: &[DoubleMul<'_>],
+        groups: &[DoubleMul<'_, Points>],
         scalars: &[Scalars],
         tables: &Tables,
     ) -> [Completed; ABREAST] {

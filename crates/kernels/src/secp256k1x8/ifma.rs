@@ -9,8 +9,8 @@
 #[path = "../jacobian8.rs"]
 mod jacobian;
 
-use super::field::{self, Fe8, Raw, carry, minus, plus, shift};
-pub use jacobian::{DoubleMul, Lane, Points, decode_vartime, double_mul_vartime, encode_all};
+use crate::secp256k1::ifma::field::{self, Fe8, Raw, carry, minus, plus, shift};
+pub use jacobian::{Lane, Points, decode_vartime, double_mul_vartime, encode_all};
 
 /// The curve for the tests of what is shared.
 #[cfg(test)]

@@ -12,11 +12,11 @@
 //! besides the lowest, which it clears.
 
 #[allow(clippy::duplicate_mod)] // compiled once for each curve
-#[path = "../field52x8.rs"]
+#[path = "../../field52x8.rs"]
 mod shared;
 
 use core::arch::x86_64::*;
-pub(super) use shared::{Fe8, Raw, carry, lanes, load, minus, plus, shift, splat};
+pub(crate) use shared::{Fe8, Raw, carry, lanes, load, minus, plus, shift, splat};
 use shared::{M48, M52, chain, checked};
 
 /// The most that the top limb of an element holds.
@@ -27,13 +27,13 @@ const P: [u64; 5] = [M52, (1 << 44) - 1, 0, 1 << 36, (1 << 48) - (1 << 16)];
 const MULTIPLE: [u64; 5] =
     [8 * M52, 8 * P[1] + (1 << 54), (1 << 54) - 4, 8 * P[3] + (1 << 54) - 4, 8 * P[4] - 4];
 /// R mod p.
-pub(super) const ONE: [u64; 5] =
+pub(crate) const ONE: [u64; 5] =
     [0x10, 0xf_0000_0000_0000, 0xf_ffff_ffff_ffff, 0xf_feff_ffff_ffff, 0xf_ffff];
 /// R^2 mod p.
 const R2: [u64; 5] =
     [0x300, 0xf_ffff_fff0_0000, 0xf_fffe_ffff_fffb, 0xf_dfff_ffff_ffff, 0x4ff_ffff];
 /// b R mod p.
-pub(super) const B: [u64; 5] = [
+pub(crate) const B: [u64; 5] = [
     0xd_f622_9c4b_ddfd,
     0xc_a884_3090_d89c,
     0x2_12ed_6acf_005c,
@@ -41,7 +41,7 @@ pub(super) const B: [u64; 5] = [
     0xc300_61dd_4874,
 ];
 /// The generator's coordinates, times R mod p.
-pub(super) const GENERATOR: [[u64; 5]; 2] = [
+pub(crate) const GENERATOR: [[u64; 5]; 2] = [
     [
         0x3_0d41_8a91_43c1,
         0xc_4fed_b601_79e7,
@@ -76,7 +76,7 @@ fn fold(mut t: Raw, over: __m512i) -> Raw {
 impl Fe8 {
     /// The element for the number of 260 bits that each lane has.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn from_limbs(numbers: &[[u64; 5]; 8]) -> Fe8 {
+    pub(crate) fn from_limbs(numbers: &[[u64; 5]; 8]) -> Fe8 {
         let mut t = [splat(0); 5];
         for i in 0..5 {
             t[i] = load(&numbers.map(|limbs| limbs[i]));
@@ -90,7 +90,7 @@ impl Fe8 {
     /// Reducing the element itself divides by R and leaves at most p. x + 2^256 − p reaches 2^256 just when
     /// x ≥ p, and then less 2^256 it is x − p.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn numbers(&self) -> Raw {
+    pub(crate) fn numbers(&self) -> Raw {
         let zero = splat(0);
         let [a, b, c, d, e] = self.0;
         let x = reduce([a, b, c, d, e, zero, zero, zero, zero, zero]);
@@ -105,7 +105,7 @@ impl Fe8 {
     /// # Correctness
     /// An element is below 2p, so that zero is 0 or p.
     #[target_feature(enable = "avx512f")]
-    pub(super) fn is_zero(&self) -> __mmask8 {
+    pub(crate) fn is_zero(&self) -> __mmask8 {
         let (mut zero, mut p) = (0xff, 0xff);
         for i in 0..5 {
             zero &= _mm512_cmpeq_epi64_mask(self.0[i], splat(0));
@@ -129,7 +129,7 @@ impl Fe8 {
 
     /// 1/a; 0 for 0. p − 2 is ((((2^32−1) 2^32 + 1) 2^128 + 2^32−1) 2^32 + 2^32−1) 2^32 + 2^32−3.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn invert(&self) -> Fe8 {
+    pub(crate) fn invert(&self) -> Fe8 {
         let [_, x30, x32, high] = self.ladder();
         let high = high.sqr_times(128).mul(&x32).sqr_times(32).mul(&x32);
         high.sqr_times(30).mul(&x30).sqr_times(2).mul(self)
@@ -137,7 +137,7 @@ impl Fe8 {
 
     /// a^((p+1)/4), a square root of a if it has one: (p+1)/4 is (((2^32−1) 2^32 + 1) 2^96 + 1) 2^94.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn sqrt_candidate(&self) -> Fe8 {
+    pub(crate) fn sqrt_candidate(&self) -> Fe8 {
         let [_, _, _, high] = self.ladder();
         high.sqr_times(96).mul(self).sqr_times(94)
     }

@@ -1,32 +1,16 @@
 //! From bytes to points and back.
 
 use super::Points;
+use crate::edwards25519x8::Decoded;
 use crate::field25519::Fe;
 use crate::field25519x8::{Fe8, invert_all, sqrt_ratio_all};
 use crate::lanes8::Lanes8;
-
-/// Eight decoded points, with masks of the lanes whose encodings are not what they should be.
-///
-/// A lane of `non_canonical` or `not_on_curve` holds the neutral element instead, so that whatever
-/// is computed with the group stays on the curve. A lane of `negative_zero` holds the point with
-/// the sign bit ignored, as [`crate::edwards25519::NegativeZero::Accept`] reads it.
-#[derive(Clone, Copy, Debug)]
-pub struct Decoded {
-    /// The points.
-    pub points: Points,
-    /// Lanes whose y coordinate is not below p.
-    pub non_canonical: u8,
-    /// Lanes whose y coordinate no point of the curve has; meaningless where not canonical.
-    pub not_on_curve: u8,
-    /// Lanes with x = 0 and the sign bit set.
-    pub negative_zero: u8,
-}
 
 /// Decodes groups of points.
 ///
 /// RFC 8032 §5.1.3
 #[must_use]
-pub fn decode_all(_: Lanes8, encodings: &[[[u8; 32]; 8]]) -> Vec<Decoded> {
+pub fn decode_all(_: Lanes8, encodings: &[[[u8; 32]; 8]]) -> Vec<Decoded<Points>> {
     // SAFETY: the token shows that the CPU has the features that the function enables.
     unsafe { decode(encodings) }
 }
@@ -41,7 +25,7 @@ pub fn encode_all(_: Lanes8, points: &[Points]) -> Vec<[[u8; 32]; 8]> {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-fn decode(encodings: &[[[u8; 32]; 8]]) -> Vec<Decoded> {
+fn decode(encodings: &[[[u8; 32]; 8]]) -> Vec<Decoded<Points>> {
     let (one, d) = (Fe8::splat(&Fe::ONE), Fe8::splat(&Fe::D));
     let (mut u, mut v) = (Vec::new(), Vec::new());
     for bytes in encodings {

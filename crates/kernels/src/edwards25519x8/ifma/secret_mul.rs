@@ -9,20 +9,12 @@
 use super::table::ScannedMultiples;
 use super::{Affine, Augend, Completed, Points};
 use crate::edwards25519::{self, base};
+use crate::edwards25519x8::TwoMul;
 use crate::field25519x8::{Fe8, words};
 use crate::lanes8::Lanes8;
 use core::arch::x86_64::*;
 use std::sync::LazyLock;
 use zeroize::{Zeroize, Zeroizing};
-
-/// Two scalars below 2^253, little-endian, and a point, in each lane.
-#[derive(Clone, Copy)]
-pub struct TwoMul<'a> {
-    /// The scalars.
-    pub scalars: [&'a [[u8; 32]; 8]; 2],
-    /// The point.
-    pub point: &'a Points,
-}
 
 /// Multiplies each lane's point by both of its scalars.
 ///
@@ -32,7 +24,7 @@ pub struct TwoMul<'a> {
 /// # Security
 /// Constant time.
 #[must_use]
-pub fn two_mul_all(_: Lanes8, groups: &[TwoMul<'_>]) -> Vec<[Points; 2]> {
+pub fn two_mul_all(_: Lanes8, groups: &[TwoMul<'_, Points>]) -> Vec<[Points; 2]> {
     // SAFETY: the token shows that the CPU has the features that the function enables.
     unsafe { two_mul(groups) }
 }
@@ -112,7 +104,7 @@ impl SecretDigits {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma,avx512dq")]
-fn two_mul(groups: &[TwoMul<'_>]) -> Vec<[Points; 2]> {
+fn two_mul(groups: &[TwoMul<'_, Points>]) -> Vec<[Points; 2]> {
     let mut table = ScannedMultiples::new();
     let mut out = Vec::with_capacity(groups.len());
     let neutral = Points::neutral();
