@@ -8,6 +8,7 @@
 mod answers;
 mod door;
 mod gotss;
+mod openapi;
 mod requests;
 mod screen;
 mod server;
@@ -101,6 +102,7 @@ fn router(api: Api, door: &Door) -> Router {
         .route("/healthz", get(|| async { Json(json!({ "ok": true })) }))
         .route("/readyz", get(ready))
         .merge(screen::routes())
+        .merge(openapi::routes())
         .fallback(|| async { Failure::not_found("route.unknown", "there is no such route") })
         .layer(behind(Need::Open))
         .merge(changing)

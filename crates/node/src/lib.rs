@@ -43,6 +43,7 @@ mod shares;
 mod stall;
 pub mod tokens;
 mod transport;
+pub mod types;
 #[cfg(test)]
 mod wiped;
 mod wire;

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::proof::Proof;
 use crate::shares::KeyId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -70,7 +71,7 @@ const SURPLUS: &str = "
 ";
 
 /// How a ceremony stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It runs.
@@ -103,7 +104,7 @@ impl State {
 }
 
 /// What a blame rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     /// The blamed party's signed broadcast shows the fault to anybody.
@@ -135,7 +136,7 @@ pub struct BlameRecord {
 }
 
 /// A signed statement that a message was sent; `docs/node.md` says how to check one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiptRecord {
     /// The recipient; none for a broadcast.
     pub to: Option<String>,

@@ -326,3 +326,52 @@ async fn nodes_of_one_seed_draw_differently() {
     }
     assert!(names[0].0 != names[1].0 && names[0].1 != names[1].1, "{names:?}");
 }
+
+/// Every route of the OpenAPI document exists, and answers have the types that it says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_document_says_what_the_node_does() {
+    use tetralith_node::types;
+    let cluster = Cluster::start(2, |_| ()).await;
+    let node = &cluster.members[0];
+    let (status, text) = node.request("/openapi.json", None, None).await;
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &document["openapi"]), (200, &json!("3.1.0")));
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        // A stream has no end to wait for.
+        if path == "/v1/events" {
+            continue;
+        }
+        let path = path.replace("{id}", "00");
+        let found = if methods.get("get").is_some() {
+            node.request(&path, None, None).await
+        } else {
+            node.request(&path, Some("{}".into()), None).await
+        };
+        let open = methods["get"]["security"] == json!([]);
+        // Without a token a route that wants one says so; one that did not exist would answer 404.
+        let expected: &[u16] = if open { &[200, 503] } else { &[401] };
+        assert!(expected.contains(&found.0), "{path}: {found:?}");
+    }
+    let (_, made) = node.post("/v1/keygen", json!({ "threshold": 2 })).await;
+    let made: types::KeyInfo = serde_json::from_value(made).unwrap();
+    let digest = Some("0c".repeat(32));
+    let sign = types::SignRequest { key: made.key.clone(), digest, ..Default::default() };
+    let (_, signed) = node.post("/v1/sign", serde_json::to_value(&sign).unwrap()).await;
+    let signed: types::Signed = serde_json::from_value(signed).unwrap();
+    let (_, keys) = node.get("/v1/keys").await;
+    let keys: types::KeyList = serde_json::from_value(keys).unwrap();
+    assert_eq!(keys.keys[0].key, made.key);
+    let (_, key) = node.get(&format!("/v1/keys/{}", made.key)).await;
+    assert_eq!(serde_json::from_value::<types::KeyInfo>(key).unwrap().threshold, 2);
+    let (_, ceremonies) = node.get("/v1/ceremonies").await;
+    let ceremonies: types::CeremonyList = serde_json::from_value(ceremonies).unwrap();
+    assert_eq!(ceremonies.ceremonies[0].id, signed.ceremony);
+    let (_, status) = node.get("/v1/status").await;
+    let status: types::StatusInfo = serde_json::from_value(status).unwrap();
+    assert_eq!(status.peers.len(), 1);
+    let (_, approved) = node.post("/v1/approvals", serde_json::to_value(&sign).unwrap()).await;
+    assert_eq!(serde_json::from_value::<types::Approved>(approved).unwrap().digest, sign.digest);
+    let (_, failed) = node.get("/v1/keys/00").await;
+    assert_eq!(serde_json::from_value::<types::FailureInfo>(failed).unwrap().code, "key.malformed");
+    cluster.stop().await;
+}

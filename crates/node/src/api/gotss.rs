@@ -5,7 +5,7 @@
 //! when another proposes them.
 
 mod run;
-mod types;
+pub(super) mod types;
 
 use super::Api;
 use super::answers::Failure;

@@ -4,40 +4,15 @@ use super::answers::Failure;
 use crate::ceremony::{self, Request, Shared};
 use crate::identity::sorted;
 use crate::shares::{Key, KeyId};
+use crate::types::{KeygenRequest, ReshareRequest, SignRequest};
 use libp2p::PeerId;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Keygen {
-    threshold: u8,
-    parties: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sign {
-    key: String,
-    message: Option<String>,
-    message_hex: Option<String>,
-    digest: Option<String>,
-    signers: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Reshare {
-    key: String,
-    threshold: Option<u8>,
-    parties: Option<Vec<String>>,
-}
-
 /// Reads the request for a new key; without `parties` all configured nodes take part.
 pub(super) fn keygen(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
-    let Keygen { threshold, parties } = json(body)?;
+    let KeygenRequest { threshold, parties } = json(body)?;
     let least = shared.config.policy.least_threshold;
     if (2..least).contains(&threshold) {
         let message = format!("threshold {threshold} is below policy.least_threshold ({least})");
@@ -55,7 +30,7 @@ pub(super) fn keygen(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
 
 /// Reads the request for a signature; without `signers` any of the key's parties take part.
 pub(super) fn sign(shared: &Shared, body: &[u8]) -> Result<Request, Failure> {
-    let request: Sign = json(body)?;
+    let request: SignRequest = json(body)?;
     let (key, digest) = what(shared, &request)?;
     let candidates = request.signers.map(|names| nodes(shared, &names)).transpose()?;
     let other = candidates.iter().flatten().find(|id| !key.parties.contains(id));
@@ -77,7 +52,10 @@ pub(super) fn reshare(shared: &Shared, body: &[u8]) -> Result<Request, Failure> 
     Ok(Request::Reshare { key: key.id, threshold, parties })
 }
 
-fn sharing(shared: &Shared, request: Reshare) -> Result<(Arc<Key>, u8, Vec<PeerId>), Failure> {
+fn sharing(
+    shared: &Shared,
+    request: ReshareRequest,
+) -> Result<(Arc<Key>, u8, Vec<PeerId>), Failure> {
     let key = known_key(shared, &request.key)?;
     let threshold = request.threshold.unwrap_or(key.threshold);
     let parties = match request.parties {
@@ -103,7 +81,7 @@ pub(super) fn approval(shared: &Shared, body: &[u8]) -> Result<(KeyId, Approval)
         let name = ceremony::approval(&key.sharing(), threshold, &parties);
         return Ok((key.id, Approval::Resharing(name)));
     }
-    let request: Sign = json(body)?;
+    let request: SignRequest = json(body)?;
     if request.signers.is_some() {
         return Err(Failure::invalid("request.malformed", "an approval names no signers"));
     }
@@ -136,7 +114,7 @@ pub(super) fn limit(query: &str, most: u32) -> Result<u32, Failure> {
 }
 
 /// The key and the digest of a request: given as such, or the SHA-256 of the given message.
-fn what(shared: &Shared, request: &Sign) -> Result<(Arc<Key>, [u8; 32]), Failure> {
+fn what(shared: &Shared, request: &SignRequest) -> Result<(Arc<Key>, [u8; 32]), Failure> {
     let key = known_key(shared, &request.key)?;
     let malformed = |message: &str| Failure::invalid("request.digest", message);
     let digest = match (&request.message, &request.message_hex, &request.digest) {

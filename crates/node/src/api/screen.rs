@@ -19,7 +19,7 @@ const FILES: [(&str, &str, &str); 7] = [
     ("/screen/icon.svg", "image/svg+xml", include_str!("../screen/icon.svg")),
 ];
 
-const HEADERS: [(HeaderName, &str); 6] = [
+pub(super) const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -42,4 +42,10 @@ pub(super) fn routes() -> Router<Api> {
             get(move || async move { ([(header::CONTENT_TYPE, kind)], HEADERS, content) }),
         )
     })
+}
+
+/// The paths of the page's files.
+#[cfg(test)]
+pub(super) fn paths() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(path, _, _)| *path)
 }

@@ -4,13 +4,14 @@ use crate::config::GoTss;
 use crate::wire::{self, Failed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
 /// The body of `POST /keygen`. As in go-tss, unknown fields are ignored.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct KeygenRequest {
+pub(in crate::api) struct KeygenRequest {
     pub(super) keys: Vec<String>,
     pub(super) block_height: i64,
     pub(super) tss_version: String,
@@ -19,8 +20,8 @@ pub(super) struct KeygenRequest {
 }
 
 /// The answer to it.
-#[derive(Debug, Serialize)]
-pub(super) struct KeygenAnswer {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::api) struct KeygenAnswer {
     pub(super) algo: &'static str,
     pub(super) pub_key: String,
     pub(super) pool_address: String,
@@ -29,9 +30,9 @@ pub(super) struct KeygenAnswer {
 }
 
 /// The body of `POST /keysign`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct KeysignRequest {
+pub(in crate::api) struct KeysignRequest {
     pub(super) pool_pub_key: String,
     pub(super) messages: Vec<String>,
     pub(super) signer_pub_keys: Vec<String>,
@@ -40,16 +41,16 @@ pub(super) struct KeysignRequest {
 }
 
 /// The answer to it.
-#[derive(Debug, Serialize)]
-pub(super) struct KeysignAnswer {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::api) struct KeysignAnswer {
     pub(super) signatures: Option<Vec<Signature>>,
     pub(super) status: Status,
     pub(super) blame: Blame,
 }
 
 /// One signature, in base64.
-#[derive(Debug, Serialize)]
-pub(super) struct Signature {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::api) struct Signature {
     pub(super) signed_msg: String,
     pub(super) r: String,
     pub(super) s: String,
@@ -71,9 +72,9 @@ impl Signature {
 }
 
 /// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Status(u8);
+pub(in crate::api) struct Status(u8);
 
 impl Status {
     pub(super) const SUCCESS: Status = Status(1);
@@ -81,8 +82,8 @@ impl Status {
 }
 
 /// Who is blamed.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Blame {
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(in crate::api) struct Blame {
     fail_reason: String,
     /// go-tss calls its field for "was unicast" so.
     is_broadcast: bool,
@@ -92,7 +93,7 @@ pub(super) struct Blame {
 }
 
 /// A blamed node.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct BlamedNode {
     pubkey: String,
     /// In base64: what it is blamed for, in words.
@@ -130,8 +131,8 @@ impl Blame {
 }
 
 /// The answer to `GET /status`.
-#[derive(Debug, Serialize)]
-pub(super) struct NodeStatus {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::api) struct NodeStatus {
     pub(super) start_time: String,
     pub(super) successful_keygen: u64,
     pub(super) failed_keygen: u64,
