@@ -8,8 +8,6 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod field;
-#[cfg(target_arch = "x86_64")]
 mod secret_mul;
 #[cfg(target_arch = "x86_64")]
 mod table;
@@ -87,7 +85,7 @@ pub fn is_fast() -> bool {
 pub fn double_mul_vartime(lanes: &[DoubleMul; 4]) -> [[Point; 2]; 4] {
     #[cfg(target_arch = "x86_64")]
     if is_fast() {
-        // SAFETY: the CPU has AVX2, as asked just now.
+        // SAFETY: the CPU has AVX2 and FMA, as asked just now.
         return unsafe { avx2::double_mul_vartime(lanes) };
     }
     lanes.map(|lane| {
@@ -132,7 +130,7 @@ pub fn mul_all<const N: usize>(
     assert!(scalars.iter().copied().flatten().all(small), "scalars are below 2^253");
     #[cfg(target_arch = "x86_64")]
     if is_fast() {
-        // SAFETY: the CPU has AVX2, as asked just now.
+        // SAFETY: the CPU has AVX2 and FMA, as asked just now.
         return unsafe { secret_mul::mul_all(points, scalars) };
     }
     scalars.map(|scalars| core::array::from_fn(|lane| points[lane].mul(&scalars[lane])))
@@ -149,7 +147,7 @@ pub fn mul_all<const N: usize>(
 pub fn mul_base_all(scalars: &[[u8; 32]; 4]) -> [Point; 4] {
     #[cfg(target_arch = "x86_64")]
     if is_fast() {
-        // SAFETY: the CPU has AVX2, as asked just now.
+        // SAFETY: the CPU has AVX2 and FMA, as asked just now.
         return unsafe { secret_mul::mul_base_all(scalars) };
     }
     core::array::from_fn(|lane| base().mul(&scalars[lane]))
@@ -165,7 +163,7 @@ pub fn sqrt_ratios(ratios: &[(Fe, Fe)]) -> Vec<(Choice, Fe)> {
     if is_fast() {
         let mut powers: Vec<Fe> = ratios.iter().map(|(u, v)| Fe::root_base(u, v)).collect();
         for chunk in powers.chunks_mut(12) {
-            // SAFETY: the CPU has AVX2, as asked just now.
+            // SAFETY: the CPU has AVX2 and FMA, as asked just now.
             unsafe { avx2::pow_p58(chunk) };
         }
         let finish = |((u, v), power): (&(Fe, Fe), &Fe)| Fe::root_from_power(u, v, power);

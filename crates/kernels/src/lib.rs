@@ -14,6 +14,8 @@ pub mod edwards25519x4;
 pub mod edwards25519x8;
 pub mod field25519;
 #[cfg(target_arch = "x86_64")]
+mod field25519x4;
+#[cfg(target_arch = "x86_64")]
 mod field25519x8;
 #[cfg(feature = "freed")]
 pub mod freed;

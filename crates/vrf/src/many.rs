@@ -186,14 +186,13 @@ pub fn kernel(suite: Suite, n: usize) -> &'static str {
     if eight_lanes() && (edwards || n >= LEAST_SEC1) {
         return "avx512";
     }
-    let four = edwards && n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
-    if four { "avx2" } else { "portable" }
+    if edwards && tetralith_kernels::edwards25519x4::is_fast() { "avx2" } else { "portable" }
 }
 
-/// Names the kernel that makes `n` proofs of a suite here, likewise.
+/// Names the kernel that makes `n` proofs of a suite here, likewise; today every `n` has the same.
 #[must_use]
-pub fn prove_kernel(suite: Suite, n: usize) -> &'static str {
-    let four = n >= LEAST && tetralith_kernels::edwards25519x4::is_fast();
+pub fn prove_kernel(suite: Suite, _n: usize) -> &'static str {
+    let four = tetralith_kernels::edwards25519x4::is_fast();
     match suite.group() {
         Group::Edwards25519(_) if eight_lanes() => "avx512",
         Group::Edwards25519(_) if four => "avx2",

@@ -46,3 +46,45 @@ fn encodings_and_roots_agree_with_portable() {
         }
     }
 }
+
+/// The kernel of AVX2 itself, also where the CPU has AVX-512 and would take that.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn pairs_with_avx2_agree_with_portable() {
+    if !crate::cpu::has(crate::cpu::Family::Avx2) {
+        return;
+    }
+    let (points, scalars) = (points(), scalars());
+    let encode = |points: [Point; 2]| points.map(|p| p.encode());
+    for i in 0..scalars.len().max(points.len()) {
+        let p = |k: usize| points[(i * k + k) % points.len()];
+        let s = |k: usize| &scalars[(i * k + k) % scalars.len()];
+        let (pp, qq) = ([p(1), p(3)], [p(5), p(7)]);
+        let expected = [0, 1].map(|n| pp[n].double_mul_vartime(s(1), &qq[n], s(2)));
+        // SAFETY: the CPU has AVX2 and FMA.
+        let got = unsafe { fma::double_mul_pair_vartime(s(1), &pp, s(2), &qq) };
+        assert_eq!(encode(got), encode(expected), "{i}");
+        let expected = [p(1).mul(s(1)), p(1).mul(s(3))];
+        // SAFETY: as above.
+        let got = unsafe { fma::mul_pair(&p(1), s(1), s(3)) };
+        assert_eq!(encode(got), encode(expected), "{i}");
+        // Extended coordinates are what they should be, T too.
+        let sums = [got, expected].map(|pair| pair.map(|q| q.add(&p(2))));
+        assert_eq!(encode(sums[0]), encode(sums[1]), "{i}");
+        // SAFETY: as above.
+        let got = unsafe { fma::mul_base(s(1)) };
+        assert_eq!(got.add(&p(2)).encode(), base().mul(s(1)).add(&p(2)).encode(), "{i}");
+    }
+    let samples = crate::field25519::tests::samples();
+    for window in samples.windows(8) {
+        let all: [Fe; 8] = core::array::from_fn(|i| Fe::from_bytes(&window[i]));
+        let [a, b, c, ..] = all;
+        // SAFETY: as above.
+        let eight = unsafe { fma::pow_p58_all(&all) };
+        // SAFETY: as above.
+        let three = unsafe { fma::pow_p58_all(&[a, b, c]) };
+        for (got, of) in eight.iter().zip(&all).chain(three.iter().zip(&all)) {
+            assert_eq!(got.to_bytes(), of.pow_p58().to_bytes());
+        }
+    }
+}

@@ -4,13 +4,13 @@
 //! place, the neutral element for the digit 0. The sum of B takes 128 doublings, for c, because
 //! multiples of B and of 2^124 B are tables; the other takes 252, for s.
 //!
-//! Bounds of limbs are those of [`field`](super::field): an element is at most n.
+//! Bounds of limbs are those of [`crate::field25519x4`]: an element is at most n.
 
-use super::field::{self, Fe4};
 use super::table::{FixedMultiples, Multiples};
 use super::{DoubleMul, MinusC};
 use crate::edwards25519::{Point, base, radix_16};
 use crate::field25519::Fe;
+use crate::field25519x4::{Fe4, Wide, pow_p58 as pow_p58_lanes};
 use core::arch::x86_64::*;
 use std::sync::LazyLock;
 
@@ -23,16 +23,16 @@ pub(super) struct Points {
     t: Fe4,
 }
 
-/// Points made ready for being added: Y+X, Y-X, 2Z, 2dT, at most 2.
+/// Points made ready for being added: Y+X, Y-X, 2Z, 2dT, at most 1.
 #[derive(Clone, Copy)]
 pub(super) struct Cached(pub(super) [Fe4; 4]);
 
-/// Points with Z = 1 made ready for being added: y+x, y-x, 2dxy, at most 2.
+/// Points with Z = 1 made ready for being added: y+x, y-x, 2dxy, at most 1.
 #[derive(Clone, Copy)]
 pub(super) struct Affine(pub(super) [Fe4; 3]);
 
 impl Points {
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn new(points: &[Point; 4]) -> Points {
         Points {
             x: Fe4::from_lanes(&points.map(|p| p.x)),
@@ -42,13 +42,13 @@ impl Points {
         }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn neutral() -> Points {
         let (zero, one) = (Fe4::splat(&Fe::ZERO), Fe4::splat(&Fe::ONE));
         Points { x: zero, y: one, z: one, t: zero }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn points(&self) -> [Point; 4] {
         let (x, y) = (self.x.to_lanes(), self.y.to_lanes());
         let (z, t) = (self.z.to_lanes(), self.t.to_lanes());
@@ -56,8 +56,8 @@ impl Points {
     }
 
     /// `other` in the lanes of a mask, `self` in the rest.
-    #[target_feature(enable = "avx2")]
-    fn or_where(&self, mask: __m256i, other: &Points) -> Points {
+    #[target_feature(enable = "avx2,fma")]
+    fn or_where(&self, mask: __m256d, other: &Points) -> Points {
         Points {
             x: self.x.or_where(mask, &other.x),
             y: self.y.or_where(mask, &other.y),
@@ -68,29 +68,37 @@ impl Points {
 
     /// Twice the points; T where asked for.
     ///
-    /// A, B, C, S = X^2, Y^2, Z^2, (X+Y)^2; H = A+B, E = H-S, G = A-B, F = 2C+G.
+    /// A, B, C, P = X^2, Y^2, Z^2, XY; E = 2P, F = B-A-2C, G = B-A, H = -(A+B). The sums are taken before
+    /// the carry, so that all that is multiplied is at most 1.
     ///
     /// # Correctness
-    /// H is at most 2, G 3, F 5 and E, before its carry, 4. First factors are F, F, G and H.
-    #[inline]
-    #[target_feature(enable = "avx2")]
+    /// Of products before their carry F counts 4.
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma")]
     fn double(&mut self, with_t: bool) {
-        let (a, b, c) = (self.x.square(), self.y.square(), self.z.square());
-        let s = self.x.add(&self.y).square();
-        let h = a.add(&b);
-        let e = h.sub(&s).reduce();
-        let g = a.sub(&b);
-        let f = c.add(&c).add(&g);
-        f.mul_to(&e, &mut self.x);
-        g.mul_to(&h, &mut self.y);
-        f.mul_to(&g, &mut self.z);
+        let (a, b, c) = (self.x.square_wide(), self.y.square_wide(), self.z.square_wide());
+        let p = self.x.mul_wide(&self.y);
+        let g = b.sub(&a);
+        let f = g.sub(&c.add(&c)).carry();
+        let h = Wide::zero().sub(&a.add(&b)).carry();
+        let (e, g) = (p.add(&p).carry(), g.carry());
+        self.multiply([&e, &f, &g, &h], with_t);
+    }
+
+    /// X, Y, Z, T = EF, GH, FG, EH, of elements at most 1.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn multiply(&mut self, [e, f, g, h]: [&Fe4; 4], with_t: bool) {
+        self.x = e.mul(f);
+        self.y = g.mul(h);
+        self.z = f.mul(g);
         if with_t {
-            h.mul_to(&e, &mut self.t);
+            self.t = e.mul(h);
         }
     }
 
     /// The points times 2^n, n not zero.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn double_times(&mut self, n: usize) {
         for i in 0..n {
             self.double(i == n - 1);
@@ -98,64 +106,74 @@ impl Points {
     }
 
     /// The sums with other points.
-    ///
-    /// # Correctness
-    /// E, F, G, H are at most 3, 3, 2, 2.
     #[inline(never)]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn add(&mut self, q: &Cached) {
-        let (a, b) = self.outer_products(&q.0[0], &q.0[1]);
-        let c = self.t.mul(&q.0[3]);
-        let d = self.z.mul(&q.0[2]);
-        let (e, f, g, h) = (b.sub(&a), d.sub(&c), d.add(&c), b.add(&a));
-        e.mul_to(&f, &mut self.x);
-        g.mul_to(&h, &mut self.y);
-        f.mul_to(&g, &mut self.z);
-        e.mul_to(&h, &mut self.t);
+        let d = self.z.mul_wide(&q.0[2]);
+        self.add_with(&d, &q.0[0], &q.0[1], &q.0[3]);
     }
 
     /// The sums with other points whose Z is 1.
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn add_affine(&mut self, q: &Affine) {
+        let z = self.z.wide();
+        self.add_with(&z.add(&z), &q.0[0], &q.0[1], &q.0[2]);
+    }
+
+    /// A, B, C = (Y-X)(y-x), (Y+X)(y+x), 2dTt, D = 2Zz; E, F, G, H = B-A, D-C, D+C, B+A.
     ///
     /// # Correctness
-    /// E, F, G, H are at most 3, 4, 3, 2.
-    #[inline(never)]
-    #[target_feature(enable = "avx2")]
-    pub(super) fn add_affine(&mut self, q: &Affine) {
-        let (a, b) = self.outer_products(&q.0[0], &q.0[1]);
-        let c = self.t.mul(&q.0[2]);
-        let d = self.z.add(&self.z);
-        let (e, f, g, h) = (b.sub(&a), d.sub(&c), d.add(&c), b.add(&a));
-        f.mul_to(&e, &mut self.x);
-        g.mul_to(&h, &mut self.y);
-        f.mul_to(&g, &mut self.z);
-        e.mul_to(&h, &mut self.t);
-    }
-
-    /// (Y-X) times one and (Y+X) times the other.
+    /// Y-X and Y+X are at most 2, so that A and B count 2 before their carry and E and H 4.
     #[inline]
-    #[target_feature(enable = "avx2")]
-    fn outer_products(&self, plus: &Fe4, minus: &Fe4) -> (Fe4, Fe4) {
-        (self.y.sub(&self.x).mul(minus), self.y.add(&self.x).mul(plus))
+    #[target_feature(enable = "avx2,fma")]
+    fn add_with(&mut self, d: &Wide, plus: &Fe4, minus: &Fe4, t2d: &Fe4) {
+        let a = self.y.sub(&self.x).mul_wide(minus);
+        let b = self.y.add(&self.x).mul_wide(plus);
+        let c = self.t.mul_wide(t2d);
+        let (e, h) = (b.sub(&a).carry(), b.add(&a).carry());
+        let (f, g) = (d.sub(&c).carry(), d.add(&c).carry());
+        self.multiply([&e, &f, &g, &h], true);
     }
 
-    /// The points made ready for being added, at most 1.
-    #[target_feature(enable = "avx2")]
+    /// The points made ready for being added.
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn cached(&self) -> Cached {
+        let (x, y, z) = (self.x.wide(), self.y.wide(), self.z.wide());
         Cached([
-            self.y.add(&self.x).reduce(),
-            self.y.sub(&self.x).reduce(),
-            self.z.add(&self.z).reduce(),
+            y.add(&x).carry(),
+            y.sub(&x).carry(),
+            z.add(&z).carry(),
             self.t.mul(&Fe4::splat(&Fe::D2)),
         ])
     }
 }
 
 impl Cached {
-    /// The negatives of points that are at most 1: at most 2.
-    #[target_feature(enable = "avx2")]
+    /// The negatives.
+    #[target_feature(enable = "avx2,fma")]
     pub(super) fn neg(&self) -> Cached {
-        let [plus, minus, z2, t2d] = self.0;
-        Cached([minus, plus, z2, t2d.negate_where(_mm256_set1_epi64x(-1))])
+        self.negate_where(_mm256_castsi256_pd(_mm256_set1_epi64x(-1)))
+    }
+
+    /// The negatives in the lanes of a mask.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn negate_where(&self, mask: __m256d) -> Cached {
+        let [plus, minus, z2, t2d] = &self.0;
+        let (p, m) = (plus.or_where(mask, minus), minus.or_where(mask, plus));
+        Cached([p, m, *z2, t2d.negate_where(mask)])
+    }
+}
+
+impl Affine {
+    /// The negatives in the lanes of a mask.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn negate_where(&self, mask: __m256d) -> Affine {
+        let [plus, minus, xy2d] = &self.0;
+        let (p, m) = (plus.or_where(mask, minus), minus.or_where(mask, plus));
+        Affine([p, m, xy2d.negate_where(mask)])
     }
 }
 
@@ -179,7 +197,7 @@ fn radix_256(s: &[u8; 32]) -> [i16; 32] {
 }
 
 /// As [`super::double_mul_vartime`].
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn double_mul_vartime(lanes: &[DoubleMul; 4]) -> [[Point; 2]; 4] {
     let m = lanes.map(|lane| lane.minus_c);
     let u = sum_with_base(&lanes.map(|lane| radix_256(&lane.s)), &m, &lanes.map(|lane| lane.y));
@@ -189,10 +207,11 @@ pub(super) fn double_mul_vartime(lanes: &[DoubleMul; 4]) -> [[Point; 2]; 4] {
 }
 
 /// The points that are counted 2^252 times, where they are, and whether they are in any lane.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn start(m: &[MinusC; 4], points: &Points) -> (Points, bool) {
     let [a, b, c, d] = m.map(|m| -i64::from(m.plus_2_252));
-    let r = Points::neutral().or_where(_mm256_setr_epi64x(a, b, c, d), points);
+    let mask = _mm256_castsi256_pd(_mm256_setr_epi64x(a, b, c, d));
+    let r = Points::neutral().or_where(mask, points);
     (r, m.iter().any(|m| m.plus_2_252))
 }
 
@@ -201,7 +220,7 @@ fn digits_at(m: &[MinusC; 4], i: usize) -> [i16; 4] {
 }
 
 /// s B + m Y.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn sum_with_base(s: &[[i16; 32]; 4], m: &[MinusC; 4], y: &[Point; 4]) -> [Point; 4] {
     let [even, odd] = &*BASE;
     let y = Points::new(y);
@@ -221,7 +240,7 @@ fn sum_with_base(s: &[[i16; 32]; 4], m: &[MinusC; 4], y: &[Point; 4]) -> [Point;
 }
 
 /// s H + m G.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn sum(s: &[[i8; 64]; 4], of_h: &Multiples, m: &[MinusC; 4], g: &[Point; 4]) -> [Point; 4] {
     let g = Points::new(g);
     let of_g = Multiples::new(&g);
@@ -239,14 +258,14 @@ fn sum(s: &[[i8; 64]; 4], of_h: &Multiples, m: &[MinusC; 4], g: &[Point; 4]) -> 
 }
 
 /// Raises at most twelve elements to (p-5)/8.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn pow_p58(elements: &mut [Fe]) {
     assert!(elements.len() <= 12, "three vectors hold twelve elements");
     let mut all = [Fe::ONE; 12];
     all[..elements.len()].copy_from_slice(elements);
     let group = |n: usize| [all[n], all[n + 1], all[n + 2], all[n + 3]];
     let x = [Fe4::from_lanes(&group(0)), Fe4::from_lanes(&group(4)), Fe4::from_lanes(&group(8))];
-    for (vector, out) in field::pow_p58(&x).into_iter().zip(elements.chunks_mut(4)) {
+    for (vector, out) in pow_p58_lanes(&x).into_iter().zip(elements.chunks_mut(4)) {
         for (element, power) in out.iter_mut().zip(vector.to_lanes()) {
             *element = power;
         }

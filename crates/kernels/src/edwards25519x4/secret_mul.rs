@@ -14,13 +14,13 @@
 //! The teeth take 224 doublings, which all scalars of a point share, and a scalar 32 more and 64
 //! additions. Windows of four bits would take 252 doublings a scalar.
 //!
-//! A lookup reads its whole table. Entries keep two limbs in each 64-bit word, which halves what is read.
+//! A lookup reads its whole table.
 //!
-//! Bounds of limbs are those of [`field`](super::field): an element is at most n.
+//! Bounds of limbs are those of [`crate::field25519x4`]: an element is at most n.
 
 use super::avx2::{Affine, Cached, Points};
-use super::field::{Fe4, split};
 use crate::edwards25519::{self, Point, base, radix_16};
+use crate::field25519x4::{Fe4, balanced};
 use core::arch::x86_64::*;
 use std::sync::LazyLock;
 use zeroize::{Zeroize, Zeroizing};
@@ -33,7 +33,7 @@ struct Signs([__m256i; 8]);
 
 impl Signs {
     /// Scalars are below 2^253.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn new(scalars: &[[u8; 32]; 4]) -> Signs {
         let mut lanes = Zeroizing::new([[0u32; 8]; 4]);
         for (lane, scalar) in lanes.iter_mut().zip(scalars) {
@@ -49,7 +49,7 @@ impl Signs {
 
     /// The digits of a column for the lower table, 0, or the upper one, 1.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn digits(&self, table: usize, column: usize) -> Digits {
         let (one, count) = (splat(1), _mm_set_epi64x(0, column as i64));
         let [t0, t1, t2, t3] = core::array::from_fn(|tooth| self.0[4 * table + tooth]);
@@ -99,20 +99,17 @@ struct Digits {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn splat(x: i64) -> __m256i {
     _mm256_set1_epi64x(x)
 }
 
-/// Vectors of a packed entry: 40 limbs of four coordinates, two to a word.
-const PACKED: usize = 20;
-
 /// A table of one point in each lane.
-struct Table([[__m256i; PACKED]; 8]);
+struct Table([Cached; 8]);
 
 impl Table {
     /// The table of four teeth; twice the first three are given, too.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn new(teeth: &[Points; 4], twice: &[Points; 3]) -> Table {
         let mut entries = [teeth[3]; 8];
         for tooth in &teeth[..3] {
@@ -126,68 +123,36 @@ impl Table {
                 entries[u | 1 << i] = sum;
             }
         }
-        let mut table = Table([[_mm256_setzero_si256(); PACKED]; 8]);
-        for (packed, entry) in table.0.iter_mut().zip(&entries) {
-            *packed = pack(&entry.cached());
+        let mut table = Table([entries[0].cached(); 8]);
+        for (cached, entry) in table.0[1..].iter_mut().zip(&entries[1..]) {
+            *cached = entry.cached();
         }
         table
     }
 
     /// The digits' entries.
     #[inline(never)]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn look_up(&self, digits: Digits) -> Cached {
-        let mut found = [_mm256_setzero_si256(); PACKED];
-        // Ten sums stay in registers; twenty would not.
-        for half in [0, PACKED / 2] {
-            let found: &mut [__m256i; 10] = found[half..].first_chunk_mut().expect("ten are left");
-            for (e, entry) in self.0.iter().enumerate() {
-                let entry: &[__m256i; 10] = entry[half..].first_chunk().expect("ten are left");
-                let here = _mm256_cmpeq_epi64(digits.index, splat(e as i64));
-                for i in 0..10 {
-                    found[i] = _mm256_or_si256(found[i], _mm256_and_si256(entry[i], here));
+        let mut here = [_mm256_setzero_pd(); 8];
+        for (e, mask) in here.iter_mut().enumerate() {
+            *mask = _mm256_castsi256_pd(_mm256_cmpeq_epi64(digits.index, splat(e as i64)));
+        }
+        let mut found = Cached([Fe4([_mm256_setzero_pd(); 5]); 4]);
+        for (c, coordinate) in found.0.iter_mut().enumerate() {
+            for (entry, mask) in self.0.iter().zip(here) {
+                for i in 0..5 {
+                    let limb = _mm256_and_pd(entry.0[c].0[i], mask);
+                    coordinate.0[i] = _mm256_or_pd(coordinate.0[i], limb);
                 }
             }
         }
-        let [plus, minus, z2, t2d] = unpack(&found);
-        Cached([
-            plus.or_where(digits.negative, &minus),
-            minus.or_where(digits.negative, &plus),
-            z2,
-            t2d.negate_where(digits.negative),
-        ])
+        found.negate_where(_mm256_castsi256_pd(digits.negative))
     }
-}
-
-/// # Correctness
-/// Coordinates are at most 1, so that limbs are below 2^32.
-#[target_feature(enable = "avx2")]
-fn pack(q: &Cached) -> [__m256i; PACKED] {
-    let mut packed = [_mm256_setzero_si256(); PACKED];
-    for (pair, word) in packed.iter_mut().enumerate() {
-        let limbs = &q.0[pair / 5].0;
-        let (low, high) = (limbs[2 * (pair % 5)], limbs[2 * (pair % 5) + 1]);
-        *word = _mm256_or_si256(low, _mm256_slli_epi64::<32>(high));
-    }
-    packed
-}
-
-/// Coordinates of five words each.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn unpack<const N: usize>(packed: &[__m256i]) -> [Fe4; N] {
-    let low = splat(0xffff_ffff);
-    let mut r = [Fe4([_mm256_setzero_si256(); 10]); N];
-    for (pair, &word) in packed.iter().enumerate() {
-        let limbs = &mut r[pair / 5].0;
-        limbs[2 * (pair % 5)] = _mm256_and_si256(word, low);
-        limbs[2 * (pair % 5) + 1] = _mm256_srli_epi64::<32>(word);
-    }
-    r
 }
 
 /// As [`super::mul_all`].
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn mul_all<const N: usize>(
     points: &[Point; 4],
     scalars: [&[[u8; 32]; 4]; N],
@@ -208,7 +173,7 @@ pub(super) fn mul_all<const N: usize>(
     products
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn tables(points: &Points) -> [Table; 2] {
     let (mut teeth, mut twice) = ([*points; 8], [*points; 8]);
     for i in 0..8 {
@@ -228,15 +193,13 @@ fn tables(points: &Points) -> [Table; 2] {
     [table(0), table(4)]
 }
 
-/// An entry of a table of B: fifteen words of two limbs.
-type BaseEntry = [u64; 15];
+/// An entry of a table of B: y+x, y-x, 2dxy.
+type BaseEntry = [[f64; 5]; 3];
 
 /// Multiples 1 to 8 of 256^i B, for i below 32.
 static COMB: LazyLock<Vec<[BaseEntry; 8]>> = LazyLock::new(|| {
     let entry = |e: &edwards25519::Affine| -> BaseEntry {
-        let coordinates = [e.y_plus_x, e.y_minus_x, e.xy2d].map(|fe| split(&fe.canonical()));
-        let limbs = coordinates.as_flattened();
-        core::array::from_fn(|i| u64::from(limbs[2 * i]) | u64::from(limbs[2 * i + 1]) << 32)
+        [e.y_plus_x, e.y_minus_x, e.xy2d].map(|fe| balanced(&fe.canonical()))
     };
     let tables = base().comb().chunks_exact(8);
     tables.map(|table| core::array::from_fn(|j| entry(&table[j]))).collect()
@@ -244,32 +207,32 @@ static COMB: LazyLock<Vec<[BaseEntry; 8]>> = LazyLock::new(|| {
 
 /// The digits' multiples of a table of B; digits are from -8 to 8.
 #[inline(never)]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn look_up_base(table: &[BaseEntry; 8], digits: [i8; 4]) -> Affine {
     let [a, b, c, d] = digits.map(i64::from);
     let digits = _mm256_setr_epi64x(a, b, c, d);
     let negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), digits);
     let index = _mm256_sub_epi64(_mm256_xor_si256(digits, negative), negative);
+    let mut found = Affine([Fe4([_mm256_setzero_pd(); 5]); 3]);
     // For 0 it is the neutral element: y + x and y - x are 1.
-    let one = _mm256_and_si256(_mm256_cmpeq_epi64(index, splat(0)), splat(1));
-    let mut found = [_mm256_setzero_si256(); 15];
-    (found[0], found[5]) = (one, one);
+    let neutral = _mm256_castsi256_pd(_mm256_cmpeq_epi64(index, splat(0)));
+    for coordinate in &mut found.0[..2] {
+        coordinate.0[0] = _mm256_and_pd(_mm256_set1_pd(1.0), neutral);
+    }
     for (e, entry) in table.iter().enumerate() {
-        let here = _mm256_cmpeq_epi64(index, splat(e as i64 + 1));
-        for (word, &constant) in found.iter_mut().zip(entry) {
-            *word = _mm256_or_si256(*word, _mm256_and_si256(splat(constant as i64), here));
+        let here = _mm256_castsi256_pd(_mm256_cmpeq_epi64(index, splat(e as i64 + 1)));
+        for (coordinate, constant) in found.0.iter_mut().zip(entry) {
+            for i in 0..5 {
+                let limb = _mm256_and_pd(_mm256_set1_pd(constant[i]), here);
+                coordinate.0[i] = _mm256_or_pd(coordinate.0[i], limb);
+            }
         }
     }
-    let [plus, minus, xy2d] = unpack(&found);
-    Affine([
-        plus.or_where(negative, &minus),
-        minus.or_where(negative, &plus),
-        xy2d.negate_where(negative),
-    ])
+    found.negate_where(_mm256_castsi256_pd(negative))
 }
 
 /// As [`super::mul_base_all`].
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn mul_base_all(scalars: &[[u8; 32]; 4]) -> [Point; 4] {
     let digits = Zeroizing::new(scalars.map(|scalar| radix_16(&scalar)));
     let mut sum = Points::neutral();
