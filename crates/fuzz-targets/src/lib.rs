@@ -16,6 +16,7 @@ mod columns_arrow;
 mod columns_parquet;
 #[cfg(feature = "columns")]
 mod columns_text;
+mod edwards25519_lanes;
 mod keyfile_text;
 #[cfg(feature = "node")]
 mod node_config;
@@ -81,6 +82,7 @@ targets! {
     #[cfg(feature = "columns")] columns_arrow
     #[cfg(feature = "columns")] columns_parquet
     #[cfg(feature = "columns")] columns_text
+    edwards25519_lanes
     keyfile_text
     #[cfg(feature = "node")] node_config
     #[cfg(feature = "node")] node_wire

@@ -42,6 +42,9 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
         "columns_arrow" => numbered(4, &[&[][..], &[1, 0, 9, 1, 3], &[1, 1, 200, 0, 255]]),
         "columns_parquet" => numbered(9, &[&[0; 8][..], &[3; 24], &[200; 40]]),
         "columns_text" => columns_text(),
+        "edwards25519_lanes" => {
+            numbered(2, &[&[][..], &[0xff; 323], &[0x5a; 323], &[0; 323], &[0xed; 200]])
+        }
         "keyfile_text" => keyfile_text(),
         #[cfg(feature = "node")]
         "node_config" => node_config(),

@@ -29,14 +29,14 @@ const NEUTRAL: [u8; 32] = {
 const MOST: usize = 11;
 
 /// The order of the group, little-endian.
-const ORDER: [u8; 32] = [
+pub(crate) const ORDER: [u8; 32] = [
     0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
 ];
 
 /// A point of order 8; its multiples are all points of small order. L times it by a point of the curve
 /// is what is left of the point.
-static TORSION: LazyLock<Vec<Point>> = LazyLock::new(|| {
+pub(crate) static TORSION: LazyLock<Vec<Point>> = LazyLock::new(|| {
     let of_order_8 = (3u8..).find_map(|y| {
         let mut bytes = [0; 32];
         bytes[0] = y;

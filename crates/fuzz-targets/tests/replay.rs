@@ -58,10 +58,10 @@ macro_rules! tests {
 }
 
 tests! {
-    columns_arrow columns_parquet columns_text keyfile_text node_config node_wire vdf_request
-    tss_encodings tss_messages tss_points vdf_checkpoint vdf_kept vdf_modulus vdf_proof vdf_sealed
-    vrf_header vrf_many vrf_prove vrf_verify xmss_aidos xmss_partial xmss_public_key xmss_state
-    xmss_verify
+    columns_arrow columns_parquet columns_text edwards25519_lanes keyfile_text node_config node_wire
+    vdf_request tss_encodings tss_messages tss_points vdf_checkpoint vdf_kept vdf_modulus vdf_proof
+    vdf_sealed vrf_header vrf_many vrf_prove vrf_verify xmss_aidos xmss_partial xmss_public_key
+    xmss_state xmss_verify
 }
 
 /// Each target is a binary for libFuzzer, and each corpus and dictionary belongs to one.

@@ -1,0 +1,2 @@
+#![no_main]
+tetralith_fuzz::fuzz!(edwards25519_lanes);
