@@ -11,6 +11,21 @@
 //! pair:    x ← Hash(pad(1) ‖ k ‖ (x ⊕ b) ‖ (y ⊕ c)),    k, b, c = Hash(prefix ‖ tail + 0, 1, 2)
 //! ```
 //!
+//! No kernel interleaves vectors with SHA-NI. On Zen 4 the SHA instructions share the ports of vector
+//! shifts and additions. Measured there: the instructions of one round, of both kinds evenly mixed,
+//! with no loads and no waiting for results, so that no loop can be faster.
+//!
+//! | a round of | cycles | messages a cycle |
+//! |---|---|---|
+//! | 4 messages, SHA-NI | 4.9 | 0.82 |
+//! | 8 messages, AVX2 | 13.5 | 0.59 |
+//! | 8 messages, AVX2, and 20, SHA-NI | 28.7 | 0.98 |
+//! | 32 messages, AVX-512 | 28.3 | 1.13 |
+//! | 32 messages, AVX-512, and 12, SHA-NI | 36.8 | 1.20 |
+//!
+//! These are the best ratios: at most 1.19 times SHA-NI alone with AVX2, and 1.06 times AVX-512 alone.
+//! The kernels as they are take 5.1, 14.3 and 29 cycles, which leaves little to fill.
+//!
 //! The lanes' contents may be secret: every kernel is constant time, and lanes are wiped on drop.
 //! Spec: FIPS 180-4; the shapes of the messages are those of RFC 8391 §5.1 and SP 800-208 §5.
 
