@@ -58,6 +58,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
         "vdf_kept" => numbered(3, &[&[0; 12][..], &[1; 30], &[0xfe; 21]]),
         "vdf_modulus" => vdf_modulus(),
         "vdf_proof" => vdf_proof(),
+        #[cfg(feature = "node")]
         "vdf_request" => crate::vdf_request::GOOD.map(|text| text.as_bytes().to_vec()).to_vec(),
         "vdf_sealed" => vdf_sealed(),
         "vrf_header" => vrf_header(),
