@@ -2,6 +2,7 @@
 
 mod events;
 mod token;
+mod top;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Make a token of the API with the roles that it needs, or list or remove tokens
     Token(token::Token),
+    /// Watch a node: peers, keys, ceremonies as they run, and blame
+    Top(top::Command),
 }
 
 /// Makes a folder.
@@ -63,6 +66,7 @@ pub(crate) fn run(context: Context, command: Command) -> Outcome {
         Command::Init(command) => init(context, &command),
         Command::Run(command) => run_node(context, &command),
         Command::Token(command) => token::run(context, &command),
+        Command::Top(command) => top::run(context, &command),
     }
 }
 

@@ -70,7 +70,24 @@ impl Client {
         Ok(Client { agent: agent.build().into(), url, token: token(of, folder.as_ref())? })
     }
 
-    pub(super) fn get(&self, path: &str) -> Outcome<Value> {
+    /// The stream of the node's events after the one of this number.
+    pub(crate) fn events(&self, last: &str) -> Outcome<impl std::io::Read + use<>> {
+        let request = self.agent.get(format!("{}/v1/events", self.url));
+        let request = request.header("Authorization", self.bearer().as_str());
+        let answer = request.header("Last-Event-ID", last).call();
+        if answer.as_ref().is_ok_and(|answer| answer.status().is_success()) {
+            let unreachable =
+                |error: ureq::Error| Failure::new(Exit::Environment, "node.unreachable", error);
+            return answer.map(|answer| answer.into_body().into_reader()).map_err(unreachable);
+        }
+        let message = match self.answer(answer) {
+            Ok(answer) => answer.to_string(),
+            Err(failure) => return Err(failure),
+        };
+        Err(Failure::new(Exit::Environment, "node.failed", message))
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Outcome<Value> {
         let request = self.agent.get(format!("{}{path}", self.url));
         self.answer(request.header("Authorization", self.bearer().as_str()).call())
     }
@@ -79,7 +96,7 @@ impl Client {
         Zeroizing::new(format!("Bearer {}", *self.token))
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> Outcome<Value> {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Outcome<Value> {
         let request = self.agent.post(format!("{}{path}", self.url));
         self.answer(request.header("Authorization", self.bearer().as_str()).send_json(body))
     }
