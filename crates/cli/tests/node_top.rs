@@ -6,23 +6,27 @@ mod nodes;
 
 use nodes::Nodes;
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// A command in a pseudo-terminal of 120 columns and 40 lines, which util-linux's `script` makes.
+const COLUMNS: NonZeroU16 = NonZeroU16::new(120).unwrap();
+const LINES: NonZeroU16 = NonZeroU16::new(40).unwrap();
+
+/// A command in a pseudo-terminal, which util-linux's `script` makes, and what it shows.
 struct Terminal {
     child: Child,
     keys: ChildStdin,
     output: Receiver<Vec<u8>>,
-    seen: String,
+    shown: vt100::Parser,
 }
 
 impl Terminal {
     fn start(arguments: &str) -> Self {
-        let command =
-            format!("stty cols 120 rows 40; exec {} {arguments}", env!("CARGO_BIN_EXE_tetralith"));
+        let program = env!("CARGO_BIN_EXE_tetralith");
+        let command = format!("stty cols {COLUMNS} rows {LINES}; exec {program} {arguments}");
         let mut child = Command::new("script")
             .args(["--quiet", "--flush", "--return", "--command", &command, "/dev/null"])
             .env("TERM", "xterm-256color")
@@ -41,17 +45,20 @@ impl Terminal {
                 }
             }
         });
-        Terminal { child, keys, output, seen: String::new() }
+        Terminal { child, keys, output, shown: vt100::Parser::new(LINES, COLUMNS, 0) }
     }
 
-    /// Waits until all of these were drawn since the last call, in whatever order.
+    /// Waits until the screen shows all of these.
     fn until(&mut self, expected: &[&str]) {
         let end = Instant::now() + Duration::from_secs(30);
-        self.seen.clear();
-        while !expected.iter().all(|text| plain(&self.seen).contains(text)) {
-            assert!(Instant::now() < end, "no {expected:?} in {}", plain(&self.seen));
+        loop {
+            let screen = self.shown.screen().contents();
+            if expected.iter().all(|text| screen.contains(text)) {
+                return;
+            }
+            assert!(Instant::now() < end, "no {expected:?} in\n{screen}");
             if let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(100)) {
-                self.seen += &String::from_utf8_lossy(&bytes);
+                self.shown.process(&bytes);
             }
         }
     }
@@ -67,21 +74,6 @@ impl Drop for Terminal {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The text without the terminal's control sequences.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if c != '\u{1b}' {
-            plain.push(c);
-        } else if rest.next() == Some('[') {
-            // Parameters, and then a final letter.
-            rest.by_ref().find(|c| c.is_ascii_alphabetic());
-        }
-    }
-    plain
 }
 
 fn once(arguments: &[&str]) -> (Option<i32>, String) {
@@ -135,10 +127,11 @@ fn a_terminal_shows_a_node_and_signs() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert!(status.success(), "{status}");
+    assert!(terminal.shown.screen().alternate_screen());
     while let Ok(bytes) = terminal.output.recv_timeout(Duration::from_secs(1)) {
-        terminal.seen += &String::from_utf8_lossy(&bytes);
+        terminal.shown.process(&bytes);
     }
-    assert!(terminal.seen.contains("\u{1b}[?1049l"), "the terminal is as it was before");
+    assert!(!terminal.shown.screen().alternate_screen(), "the terminal is as it was before");
 }
 
 #[test]

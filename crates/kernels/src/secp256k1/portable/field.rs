@@ -38,10 +38,12 @@ pub(super) fn store(v: V) -> [u64; L] {
 }
 
 /// All bits if two words are equal.
+///
+/// The compiler must not know that the bit is one of two values: it would branch on it where it blends.
 #[inline]
 pub(super) fn equal(a: V, b: V) -> Mask {
-    let difference = core::hint::black_box(a ^ b);
-    ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1)
+    let difference = a ^ b;
+    core::hint::black_box((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1)
 }
 
 /// All bits if two words differ.
@@ -59,7 +61,7 @@ pub(super) fn blend(a: V, b: V, here: Mask) -> V {
 /// The magnitude of a signed word, and whether it is negative.
 #[inline]
 pub(super) fn negative(digit: V) -> (V, Mask) {
-    let minus = ((digit as i64) >> 63) as u64;
+    let minus = core::hint::black_box(((digit as i64) >> 63) as u64);
     ((digit ^ minus).wrapping_sub(minus), minus)
 }
 
