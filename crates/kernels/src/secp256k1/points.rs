@@ -294,8 +294,9 @@ macro_rules! secp256k1_points {
                 for (lane, out) in out.iter_mut().enumerate() {
                     out[0] = 2 + (odd >> lane & 1);
                     out[1..].copy_from_slice(&unpack(&words.map(|word| word[lane])));
-                    // The identity, if any: public once it is sent, as it is no valid encoding.
-                    let keep = (infinite >> lane & 1).wrapping_sub(1);
+                    // The identity, if any: public once it is sent, as it is no valid encoding. The compiler
+                    // must not know that the bit is one of two values, or it branches on it.
+                    let keep = core::hint::black_box(infinite >> lane & 1).wrapping_sub(1);
                     for byte in out.iter_mut() {
                         *byte &= keep;
                     }
