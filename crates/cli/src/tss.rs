@@ -45,7 +45,7 @@ pub(crate) struct OfNode {
     /// The folder of the node to ask: it names the API's address and holds its token
     #[arg(long, value_name = "FOLDER", required_unless_present = "url")]
     node: Option<PathBuf>,
-    /// The API of the node to ask, such as https://sign.example:7200, instead of the folder's
+    /// The API of the node to ask, such as `https://sign.example:7200`, instead of the folder's
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The file with the token [default: the environment's TETRALITH_TOKEN, else the folder's api.token]
