@@ -15,4 +15,6 @@ fn every_step_of_the_demonstration_succeeds() {
     assert!(output.status.success(), "{told}");
     let page = std::fs::read_to_string(&report).expect("the report");
     assert!(page.contains("<span class=ok>0 failed</span>"), "{told}");
+    // Off a terminal too, people read it.
+    assert!(told.lines().all(|line| !line.starts_with('{')), "{told}");
 }

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::report;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
@@ -185,8 +186,14 @@ impl Demo {
     ) -> Outcome<Vec<Value>> {
         let start = Instant::now();
         let mut process = self.process(arguments);
-        process.arg("--json").stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let output = process.output().map_err(start_failed)?;
+        process.arg("--json").stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = process.spawn().map_err(start_failed)?;
+        let (events, context) = (child.stderr.take(), self.context);
+        let output = std::thread::scope(|scope| {
+            scope.spawn(move || events.into_iter().for_each(|events| relay(context, events)));
+            child.wait_with_output()
+        });
+        let output = output.map_err(start_failed)?;
         let took = start.elapsed();
         let text = String::from_utf8_lossy(&output.stdout);
         let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
@@ -303,6 +310,22 @@ impl Demo {
             };
         }
         html
+    }
+}
+
+/// Tells of a command's events as if they were this one's; its progress is left out.
+fn relay(context: Context, events: impl std::io::Read) {
+    for line in BufReader::new(events).lines().map_while(Result::ok) {
+        let mut fields = match serde_json::from_str(&line) {
+            Ok(Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        };
+        let [name, text] = ["event", "message"].map(|field| fields.remove(field));
+        match (name.as_ref().and_then(Value::as_str), text.as_ref().and_then(Value::as_str)) {
+            (Some("progress"), _) => {}
+            (Some(name), Some(text)) => context.event(name, text, Value::Object(fields)),
+            _ => context.event("demo.said", &line, json!({})),
+        }
     }
 }
 
